@@ -19,7 +19,7 @@ from scipy.stats import norm
 from threadpoolctl import threadpool_limits
 
 import frkit as fk
-from frkit.reporting.inputs import Inputs
+from frkit.findings.inputs import Inputs
 from frkit.reporting.verdicts import verdicts_of
 
 HERE = Path(__file__).parent

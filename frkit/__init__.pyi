@@ -37,7 +37,7 @@ from .papers.rlb.representation_bias import representation_bias as representatio
 from .reporting.look import look as look
 from .io.door import open_data as open_data
 from .reporting.report import report as report
-from .reporting.tables import table as table
+from .findings.tables import table as table
 from .reporting.words import describe as describe
 from .resampling import Resampling as Resampling
 from .io.matrix import score_matrix as score_matrix

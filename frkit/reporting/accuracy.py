@@ -10,14 +10,14 @@ from frkit.base import InputError, gathered_notices, require, warn
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.rate_tables import RESOLVED
 from frkit.figures.threshold import genuine_and_impostor
+from frkit.findings.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
+from frkit.findings.formats import SIGNIFICANT, level_words, say, share_text
+from frkit.findings.inputs import result_of_model, suffix
+from frkit.findings.tables import column_cells, decimals_of_result, table
 from frkit.intervals import compare
 from frkit.intervals.contributions import TARGETS, contributions
 from frkit.intervals.reading import AVERAGES, NEW_PEOPLE, THESE_PEOPLE
-from frkit.reporting.contents import CLEAR, TOO_LITTLE, UNDECIDED, Tile
 from frkit.reporting.data import comparisons
-from frkit.reporting.formats import SIGNIFICANT, level_words, say, share_text
-from frkit.reporting.inputs import result_of_model, suffix
-from frkit.reporting.tables import column_cells, decimals_of_result, table
 from frkit.scores.groups import ends_of_scores, turned
 from frkit.scores.kept import is_list
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, parse_number, require
+from frkit.findings.formats import cell, decimals_of, say
 from frkit.intervals.effective import RATES, SCALES, jeffreys
 from frkit.intervals.reading import NEW_PEOPLE
 from frkit.intervals.rows import ENDS, ROWS
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE
 from frkit.papers.roc.sample_size import FARTHEST, smallest_factor
-from frkit.reporting.formats import cell, decimals_of, say
 from frkit.reporting.writing import NUMBERS, SCHEMA, SCHEMA_VERSION
 
 KEPT, BROKEN, UNDECIDED = range(3)

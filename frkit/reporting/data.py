@@ -5,12 +5,12 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, warn
 from frkit.data.labels import attributes_of
+from frkit.findings.formats import say
+from frkit.findings.inputs import counts_of_groups
+from frkit.findings.tables import Cell, Table
 from frkit.intervals import provenance
 from frkit.intervals.contributions import contributions
 from frkit.intervals.reading import NEW_PEOPLE
-from frkit.reporting.formats import say
-from frkit.reporting.inputs import counts_of_groups
-from frkit.reporting.tables import Cell, Table
 from frkit.scores.kept import (
     PAIRS,
     has_names,

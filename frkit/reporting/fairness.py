@@ -1,4 +1,4 @@
-"""Groups: their rates, measures of disparity, SFI/CFI/DFI, N-Sigma and RLB."""
+"""Groups: their rates, whether they differ, and measures of disparity."""
 
 from functools import partial
 
@@ -7,36 +7,23 @@ import pandas as pd
 import xarray as xr
 
 from frkit import plot
-from frkit.base import UNKNOWN, InputError, gathered_notices, listed, require, warn
+from frkit.base import InputError, gathered_notices, require, warn
 from frkit.data.labels import attributes_of
 from frkit.figures.style import colours_of
-from frkit.intervals import fair_floor
-from frkit.intervals.reading import AVERAGES, NEW_PEOPLE
-from frkit.intervals.rows import rows_of
-from frkit.measures import measure, names
-from frkit.papers.indices.distributions import fairness_indices
-from frkit.papers.nsigma.floor import floor
-from frkit.papers.nsigma.statistics import summarise
-from frkit.papers.nsigma.subsets import subset_rates
-from frkit.reporting.formats import level_words, say, share_text
-from frkit.reporting.inputs import (
-    counts_of_groups,
+from frkit.findings.formats import level_words, say, share_text
+from frkit.findings.inputs import (
     result_of_model,
     suffix,
 )
-from frkit.reporting.tables import (
-    VALUE,
+from frkit.findings.tables import (
     short_name,
     table,
-    texts_of,
 )
+from frkit.intervals import fair_floor
+from frkit.intervals.reading import AVERAGES, NEW_PEOPLE
+from frkit.measures import measure, names
 from frkit.reporting.verdicts import RATES, table_of, table_of_pairs, tile_of, verdicts_of
-from frkit.resampling import Resampling
 
-FEWEST_FOR_SUBSETS = 6  # people: of fewer, some subsets draw one person alone
-FOLDS = 5  # of RLB, each with people of every group
-EQUAL_GROUPS = 20  # permutations of people's labels, for N-Sigma
-REPLICATES = 200
 MOST_GROUPS = 7  # in one figure: as many colours can be distinguished
 
 
@@ -118,87 +105,3 @@ def fairness_measures(inputs, section):
             title = f"Ratio of highest to lowest {rate.upper()}"
             if np.isfinite(curve.estimate).any():
                 section.figures[title] = partial(plot.fairness, curve)
-
-
-def index_section(inputs, section):
-    """SFI, CFI and DFI."""
-    _require_people(inputs, 2)
-    cosine = inputs.scores.attrs.get("similarity") == "cosine"
-    unit = "identity" if inputs.named else "pair"
-    result = fairness_indices(
-        inputs.scores,
-        by=inputs.by,
-        score_map="cosine" if cosine else "identity",
-        level=inputs.level,
-        resampling=Resampling(unit, n=REPLICATES),
-        varying=inputs.options["varying"],
-    )
-    section.results["indices"] = result.assign_attrs(weighting="pair")
-    section.tables["SFI, CFI and DFI (1 is fair)"] = table(result)
-    section.lines.append(say("indices", bool(np.isfinite(result.sfi_lower).any())))
-    for name, indices in inputs.by_model(result):
-        title = f"Indices of score distributions{suffix(name)}"
-        section.figures[title] = partial(plot.fairness_indices, indices)
-
-
-def sigmas(inputs, section):
-    """N-Sigma, with what it shows for equal groups."""
-    _require_people(inputs, FEWEST_FOR_SUBSETS)
-    varying = inputs.options["varying"]
-    with gathered_notices():  # about TPR, which is not shown
-        rates = subset_rates(inputs.scores, by=inputs.by, varying=varying)
-    result = summarise(rates)
-    section.results["n_sigma"] = result.assign_attrs(weighting="pair")
-    shown = result[["n_absolute"]].rename(n_absolute="estimate")
-    shown.attrs |= {"measure": "|N|", "kind": "band"}
-    is_fixed = varying == "error"  # otherwise labels vary within people, who cannot change groups
-    if is_fixed:
-        with gathered_notices():
-            equal = floor(inputs.scores, by=inputs.by, permutations=EQUAL_GROUPS)
-        with np.errstate(invalid="ignore"):  # between two infinite ones
-            limit = equal.n_absolute.max("group").quantile(inputs.level, "permutation")
-        limit = limit.fillna(np.inf)
-        shown["limit"] = limit.drop_vars("quantile").broadcast_like(result.n_absolute)
-        if np.isfinite(result.n_absolute).all():
-            colours = colours_of(inputs.rates["group"].values)
-            draw = partial(plot.n_sigma, result, floor=limit, colours=colours)
-            section.figures["N-Sigma"] = draw
-    caption = "N-Sigma (distance to the best group, in standard deviations of its EER over subsets)"
-    section.tables[caption] = table(shown)
-    section.lines.append(say("n_sigma", EQUAL_GROUPS if is_fixed else 0))
-
-
-def representation_section(inputs, section):
-    """RLB: what the embeddings reveal about the attribute."""
-    _require_people(inputs, FOLDS)
-    require(
-        inputs.faces is not None,
-        "it reads embeddings, and these are scores: give the file of embeddings",
-    )
-    from frkit.papers.rlb.representation_bias import representation_bias  # scikit-learn, only here
-
-    by = inputs.by if isinstance(inputs.by, str) else tuple(inputs.by)
-    options = {"folds": FOLDS, "varying": inputs.options["varying"], "progress": False}
-    result = representation_bias(inputs.faces, by, **options)
-    section.results["rlb"] = result.assign_attrs(weighting="image")
-    caption = (
-        "RLB (± 1.96 standard errors; if not detectable, up to the smallest share that these data "
-        "can show; 1 is all of the attribute)"
-    )
-    section.tables[caption] = table(result)
-    section.lines.append(say("rlb_is_random"))
-    for name, bias in inputs.by_model(result):
-        share = texts_of(bias)[VALUE].iloc[0]
-        upper = rows_of(bias).upper.iloc[0]
-        answer = say("rlb", attributes_of(inputs.by), share, bias.verdict.item(), name, upper)
-        section.answers.append(answer)
-
-
-def _require_people(inputs, fewest):
-    """Refuse groups of fewer people."""
-    inputs.require_groups()
-    if inputs.named:
-        people = counts_of_groups(inputs).people.drop(UNKNOWN, errors="ignore")
-        small = people.index[people < fewest]
-        need = f"each group needs {fewest} people or more: give those of {listed(small)} no label"
-        require(small.empty, need)

@@ -14,7 +14,7 @@ from frkit.io.door import columns_read, kind_of, open_data
 from frkit.scores.kept import IMAGES, named_pairs, numbers_of_first_model
 
 # its own, because those of reports import what evaluates
-TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"))
+TEMPLATES = Environment(loader=PackageLoader("frkit.findings"))
 TEMPLATES.filters["thousands"] = "{:,}".format
 MOST_LABELS = 8  # of an attribute, whose images are counted one by one
 NO_ATTRIBUTES = "image model person pair genuine score probe reference feature".split()

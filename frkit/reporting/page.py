@@ -10,8 +10,8 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from frkit.reporting.formats import TEMPLATES, printable
-from frkit.reporting.tables import UNRESOLVED
+from frkit.findings.formats import TEMPLATES, printable
+from frkit.findings.tables import UNRESOLVED
 
 MOST_ROWS = 150  # of a table on the page; the files have all
 WIDEST = 100  # letters of a line of a table in a terminal

@@ -1,4 +1,4 @@
-"""The people who drive the errors, and how many more people would decide open questions."""
+"""The people who drive the errors."""
 
 from functools import partial
 
@@ -10,17 +10,16 @@ from frkit.base import gathered_notices, require
 from frkit.data.labels import attributes_of
 from frkit.evaluation.errors_by_person import errors_by_person, worst_pairs
 from frkit.figures.person_bars import most_errors
+from frkit.findings.contents import CLEAR, UNDECIDED, Tile
+from frkit.findings.formats import SIGNIFICANT, TIE, level_words, say
+from frkit.findings.inputs import suffix
+from frkit.findings.tables import Table, cells, column_cells
 from frkit.intervals import provenance
 from frkit.intervals.compare import holm
-from frkit.reporting.contents import CLEAR, UNDECIDED, Tile
-from frkit.reporting.formats import SIGNIFICANT, TIE, level_words, say, share_text
-from frkit.reporting.inputs import suffix
-from frkit.reporting.tables import Table, cells, column_cells
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
 MOST_PAIRS = 12  # behind the first people
 LARGE = 1 / 3  # of the rate
-HALF_WIDTH = 0.2
 ERRORS = {"frr": "false rejects", "far": "false accepts"}
 KINDS = {"frr": "genuine", "far": "impostor"}
 
@@ -117,25 +116,3 @@ def _table_of_pairs(scores, people, rate):
     frame = pd.DataFrame(columns).astype(str).astype(object)
     frame["score"] = column_cells(pairs.score.values, frame.index, 4)
     return Table(frame)
-
-
-def plans(inputs, section):
-    """How many more people would narrow the interval of every model's FRR."""
-    require(
-        inputs.along == "far_level", "a plan is made for a FAR level, and thresholds were given"
-    )
-    require(inputs.options["impostors"] == "all", "its thresholds are those of all impostor pairs")
-    from frkit.papers.roc.sample_size import sample_size  # scikit-learn, only here
-
-    options = {"level": inputs.level, "weighting": inputs.options["weighting"]}
-    options["far"] = float(inputs.rates["far_level"].isel(inputs.leading))
-    for name in inputs.models:
-        scores = inputs.scores.sel(model=[name]) if name else inputs.scores
-        with gathered_notices():
-            plan = sample_size(scores, "relative_half_width", HALF_WIDTH, **options)
-        half_width = share_text(HALF_WIDTH)
-        question = f"People for an interval of ± {half_width} around the FRR{suffix(name)}"
-        section.results[question] = plan
-        if plan.n_identities > plan.n_identities_now:
-            section.figures[question] = partial(plot.sample_size, plan)
-        section.answers.append(f"{name}: {plan.answer.item()}" if name else plan.answer.item())

@@ -23,13 +23,17 @@ from frkit.base import (
     require_mapping,
     require_progress,
 )
+from frkit.findings.contents import Section
+from frkit.findings.formats import LEVEL_NAMES, say
+from frkit.findings.inputs import ENOUGH, Inputs
 from frkit.intervals.reading import FEW_ERRORS, NONFINITE
 from frkit.io.door import by_model, open_data
+from frkit.papers.indices import section as indices
+from frkit.papers.nsigma import section as nsigma
+from frkit.papers.rlb import section as rlb
+from frkit.papers.roc import section as plan
 from frkit.reporting import accuracy, fairness, page, people, writing
 from frkit.reporting import data as data_card
-from frkit.reporting.contents import Section
-from frkit.reporting.formats import LEVEL_NAMES, say
-from frkit.reporting.inputs import ENOUGH, Inputs
 from frkit.reporting.words import TOPICS, methods
 from frkit.scores.kept import model_names_of
 
@@ -37,12 +41,12 @@ PARTS = {  # section of a report -> its title, and what fills it
     "errors": ("Error rates", accuracy.errors),
     "groups": ("Rates of the groups", fairness.groups),
     "fairness": ("Measures of disparity", fairness.fairness_measures),
-    "indices": ("SFI, CFI and DFI", fairness.index_section),
-    "n_sigma": ("N-Sigma", fairness.sigmas),
-    "rlb": ("RLB", fairness.representation_section),
+    "indices": ("SFI, CFI and DFI", indices.fill),
+    "n_sigma": ("N-Sigma", nsigma.fill),
+    "rlb": ("RLB", rlb.fill),
     "models": ("Which model is better", accuracy.models),
     "people": ("People who drive the errors", people.drivers),
-    "plan": ("How many more people", people.plans),
+    "plan": ("How many more people", plan.fill),
     "data": ("The data", data_card.data),
 }
 BAR = "{desc:28s} {percentage:3.0f}% |{bar:20}| {elapsed}"

@@ -10,14 +10,14 @@ import xarray as xr
 
 from frkit.base import gathered_notices
 from frkit.evaluation.rate_tables import RESOLVED
+from frkit.findings.contents import CLEAR, NOT_TESTED, TOO_LITTLE, UNDECIDED, Tile
+from frkit.findings.formats import SIGNIFICANT, p_words, say
+from frkit.findings.inputs import result_of_model
+from frkit.findings.tables import VALUE, Table, cells, table
 from frkit.intervals import band, compare
 from frkit.intervals.compare import REST, holm
 from frkit.intervals.equality import IN_SEVERAL, have_enough_people
 from frkit.intervals.reading import NEW_PEOPLE
-from frkit.reporting.contents import CLEAR, NOT_TESTED, TOO_LITTLE, UNDECIDED, Tile
-from frkit.reporting.formats import SIGNIFICANT, p_words, say
-from frkit.reporting.inputs import result_of_model
-from frkit.reporting.tables import VALUE, Table, cells, table
 
 RATES = {"frr": "false_rejects_group", "far": "false_accepts_group"}
 MOST_GROUPS = 12  # up to so many, every two are compared; of more, each with all others

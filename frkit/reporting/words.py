@@ -6,8 +6,8 @@ from pathlib import Path
 import xarray as xr
 
 from frkit.base import gathered_notices, listed, require, require_sequence
+from frkit.findings.formats import TEMPLATES
 from frkit.intervals import band, provenance
-from frkit.reporting.formats import TEMPLATES
 
 REFERENCES = Path(__file__).with_name("references.bib")  # what CITATION.cff says, as BibTeX
 CITES = {  # entry of references.bib -> what cites it

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require, writing
+from frkit.findings.formats import TEMPLATES
 from frkit.intervals import provenance
 from frkit.intervals.rows import rows_of
-from frkit.reporting.formats import TEMPLATES
 from frkit.reporting.page import page
 
 PAGE = "report.html"

@@ -6,6 +6,8 @@ from unittest import mock
 import numpy as np
 
 import frkit as fk
+from frkit.papers.indices import section as indices
+from frkit.papers.nsigma import section as nsigma
 from frkit.reporting import fairness, report
 
 MEASURES = ("frr_max_min", "far_max_min", "fdr")
@@ -14,8 +16,11 @@ MEASURES = ("frr_max_min", "far_max_min", "fdr")
 @contextmanager
 def brief_reports():
     """Reports list some measures of disparity, not all, and draw less for their long parts."""
-    brief = {"names": lambda: MEASURES, "REPLICATES": 20, "EQUAL_GROUPS": 2}
-    with mock.patch.multiple(fairness, **brief):
+    with (
+        mock.patch.object(fairness, "names", lambda: MEASURES),
+        mock.patch.object(indices, "REPLICATES", 20),
+        mock.patch.object(nsigma, "EQUAL_GROUPS", 2),
+    ):
         yield
 
 

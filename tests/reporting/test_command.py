@@ -23,7 +23,7 @@ from report_faces import brief_reports, only_parts
 
 import frkit as fk
 from frkit.__main__ import BAD, main, parser
-from frkit.reporting.formats import percent
+from frkit.findings.formats import percent
 
 LEVELS = ["--far", "0.05", "0.1"]
 QUICK = [*LEVELS, "--quick"]

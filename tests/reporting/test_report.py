@@ -15,10 +15,10 @@ from report_faces import only_parts, two_models
 
 import frkit as fk
 from frkit.figures.style import finish_levels
+from frkit.findings.formats import cell, decimals_of, percent
+from frkit.findings.inputs import leading_level
 from frkit.io.door import by_model, together
 from frkit.reporting import page
-from frkit.reporting.formats import cell, decimals_of, percent
-from frkit.reporting.inputs import leading_level
 
 FAR = [0.05, 0.1]
 NASTY = "<script>alert('x')</script> $\\frac{1}{0}$ & \"b\""

@@ -12,8 +12,8 @@ from paths import ROOT
 from refusals import refused
 
 import frkit as fk
-from frkit.reporting.formats import cell, decimals_of, fixed, number, p_words
-from frkit.reporting.tables import Table
+from frkit.findings.formats import cell, decimals_of, fixed, number, p_words
+from frkit.findings.tables import Table
 from frkit.reporting.words import bibtex
 
 FAR = [0.05, 0.1]

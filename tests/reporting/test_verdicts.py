@@ -9,7 +9,7 @@ from report_faces import only_parts
 from scipy.stats import chi2_contingency, fisher_exact
 
 import frkit as fk
-from frkit.reporting.formats import cell, decimals_of, fixed, ratio_cell
+from frkit.findings.formats import cell, decimals_of, fixed, ratio_cell
 
 quiet = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 pytestmark = pytest.mark.usefixtures("brief_reports")

@@ -106,8 +106,16 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     rows["x"] = place + 0.6 * (place // len(variants))  # a gap between indices
     if LIMIT in rows:
         label = f"{100 * result.attrs['level']:g} % of random groups"
-        style = {"color": "#999999", "alpha": 0.3, "linewidth": 0, "label": label}
-        ax.bar(rows.x, 1 - rows[LIMIT], 0.72, bottom=rows[LIMIT], **style)
+        ax.bar(
+            rows.x,
+            1 - rows[LIMIT],
+            width=0.72,
+            bottom=rows[LIMIT],
+            color="#999999",
+            alpha=0.3,
+            linewidth=0,
+            label=label,
+        )
     for name, index in rows.groupby("index", sort=False):
         colour = INDICES[name]
         if LIMIT in rows:

@@ -140,7 +140,7 @@ def say(sentence, *values):
 
 # labels are escaped in HTML and SVG, and nowhere else
 ESCAPED = select_autoescape(["html.j2", "svg.j2"])
-TEMPLATES = Environment(loader=PackageLoader("frkit.reporting"), autoescape=ESCAPED)
+TEMPLATES = Environment(loader=PackageLoader("frkit.findings"), autoescape=ESCAPED)
 TEMPLATES.globals.update(infinity=np.inf, significant=SIGNIFICANT)
 TEMPLATES.filters.update(
     cell=cell_of,

@@ -8,9 +8,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import require
-from frkit.intervals.reading import AVERAGED, AVERAGES
-from frkit.intervals.rows import ENDS, LIMIT, MEASURE, ROWS, WORTH, rows_of
-from frkit.reporting.formats import (
+from frkit.findings.formats import (
     MOST_DECIMALS,
     cell,
     count_words,
@@ -18,6 +16,8 @@ from frkit.reporting.formats import (
     fixed,
     p_words,
 )
+from frkit.intervals.reading import AVERAGED, AVERAGES
+from frkit.intervals.rows import ENDS, LIMIT, MEASURE, ROWS, WORTH, rows_of
 
 VALUE = "value"
 UNRESOLVED = " *"  # behind a value that rests on fewer than ten errors of a kind

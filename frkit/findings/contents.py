@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import xarray as xr
 
-from frkit.reporting.tables import Table
+from frkit.findings.tables import Table
 
 CLEAR, UNDECIDED, TOO_LITTLE, NOT_TESTED = "clear", "undecided", "too little data", "not tested"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from frkit.base import checked_far, gathered_notices, require
+from frkit.base import UNKNOWN, checked_far, gathered_notices, listed, require
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.nodes import at_levels
 from frkit.evaluation.options import far_levels
@@ -147,6 +147,15 @@ class Inputs:
             self.rates.sizes["group"] > 1,
             f"there is only one group, {self.rates['group'].values.tolist()}",
         )
+
+    def require_people(self, fewest):
+        """Refuse groups of fewer people."""
+        self.require_groups()
+        if self.named:
+            people = counts_of_groups(self).people.drop(UNKNOWN, errors="ignore")
+            small = people.index[people < fewest]
+            advice = f"give those of {listed(small)} no label"
+            require(small.empty, f"each group needs {fewest} people or more: {advice}")
 
 
 def leading_level(rates, along):

@@ -1,0 +1,1 @@
+"""What every section of a report is made from: data and options, sentences, tables, tiles."""
