@@ -12,7 +12,7 @@ from pathlib import Path
 import ipywidgets as widgets
 
 from frkit.base import InputError, gathered_notices, parse_number, require
-from frkit.explore.controls import AS_WIDE_AS_ITS_WORDS, button, labelled_control
+from frkit.figures.controls import AS_WIDE_AS_ITS_WORDS, button, labelled_control
 from frkit.io.command_words import option_words, options_of_text
 from frkit.io.demo import demo_file
 from frkit.io.door import ENDINGS, by_model, open_data

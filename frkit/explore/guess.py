@@ -7,8 +7,8 @@ import ipywidgets as widgets
 from matplotlib.axes import Axes
 
 from frkit.base import require, require_range, require_text
-from frkit.explore.controls import labelled_control
-from frkit.explore.panel import Panel
+from frkit.figures.controls import labelled_control
+from frkit.figures.panel import Panel
 
 GUESS = {"color": "#333333", "linewidth": 3.5, "alpha": 0.9, "zorder": 5}
 

@@ -1,26 +1,14 @@
 """An explorer of any computed result: a control for each dimension that its figures do not show."""
 
-from inspect import signature
-
 import ipywidgets as widgets
 import xarray as xr
 
-from frkit import plot, studies
+from frkit import plot
 from frkit.base import require, require_kind
-from frkit.explore.controls import labelled_control, menu
-from frkit.explore.panel import Panel
+from frkit.figures.controls import control_of, menu
+from frkit.figures.panel import Panel, drawn_by
 from frkit.intervals import decision_zones
-
-# the chosen place in a figure
-MARK = {"color": "#F0E442", "linewidth": 6, "alpha": 0.4, "zorder": 0}
-WORDS = {
-    "far_level": "FAR level",
-    "level": "nominal coverage",
-    "people": "whose FRR is the truth",
-    "per_identity": "images per identity",
-    "size": "size of the parts",
-    "subset_size": "people in a subset",
-}
+from frkit.papers.roc.explorer import STUDIES
 
 
 def study(results: xr.Dataset | dict[str, xr.Dataset], **start) -> widgets.Box:
@@ -73,59 +61,6 @@ def study(results: xr.Dataset | dict[str, xr.Dataset], **start) -> widgets.Box:
     return Panel(controls, *draws, prepare=result_by_name, margins=(1.0, 1.35), **start).box()
 
 
-def control_of(dim, labels):
-    """Return a menu of names, or a slider of numbers."""
-    words = WORDS.get(dim, dim)
-    if isinstance(labels[0], str):
-        return menu(words, options=labels)
-    options = [(f"{label:.4g}", label) for label in labels]
-    settings = {"options": options, "index": len(labels) // 2}
-    return labelled_control(widgets.SelectionSlider, words, **settings)
-
-
-def drawn_by(figure, labels):
-    """Return a function for a panel: it selects, except in dimensions that the figure marks."""
-    marked = signature(figure).parameters
-
-    def draw(ax, data, **values):
-        labels_to_select = {dim: values[dim] for dim in labels if dim not in marked}
-        labels_to_mark = {dim: values[dim] for dim in labels if dim in marked}
-        figure(data.sel(labels_to_select), ax=ax, **labels_to_mark)
-
-    return draw
-
-
-def distances(result, ax, size):
-    """Draw the largest distances of the curves at all sizes."""
-    plot.consistency(studies.sup_distance(result), ax)
-    ax.axvline(int(result.n_images.sel(size=size)), **MARK)
-
-
-def replicate_curves(result, ax, far_level):
-    """Draw the replicate curves of one number of images per identity."""
-    curves = result.assign_attrs(kind="replicate_curves")
-    plot.replicate_curves(curves, ax, truth=xr.Dataset({"frr": result.truth}))
-    ax.axvline(far_level, **MARK)
-
-
-def bootstrap_bias(result, ax, per_identity, far_level):
-    """Draw the intervals of all numbers of images per identity."""
-    plot.bootstrap_bias(result, far_level, ax)
-    ax.axvline(result.indexes["per_identity"].get_loc(per_identity), **MARK)
-
-
-def coverage_of_levels(result, ax, level):
-    """Draw coverage over nominal levels."""
-    plot.coverage(result, "level", ax)
-    ax.axvline(level, **MARK)
-
-
-def coverage_along_far(result, ax, far_level):
-    """Draw coverage over FAR levels."""
-    plot.coverage(result, "far_level", ax)
-    ax.axvline(far_level, **MARK)
-
-
 def rates(result, ax):
     """Draw ROC curves; or a disparity of groups, with the zones of two models."""
     if "fair" not in result.attrs:
@@ -135,10 +70,7 @@ def rates(result, ax):
     plot.fairness(result, ax, zones=zones)
 
 
-FIGURES = {  # kind of a result -> its figures, and dimensions without a control
-    "studies.consistency": ([plot.growth, distances], ["far_level", "seed"]),
-    "studies.bootstrap_bias": ([replicate_curves, bootstrap_bias], ["replicate", "interval"]),
-    "studies.coverage": ([coverage_of_levels, coverage_along_far], ["method"]),
+FIGURES = STUDIES | {  # kind of a result -> its figures, and dimensions without a control
     "n_sigma": ([plot.n_sigma, plot.eer_distributions], ["group", "batch", "subset"]),
     "fairness_indices": (
         [plot.score_histograms, plot.fairness_indices],

@@ -14,7 +14,8 @@ from widget_checks import controls_and_pictures, find, follows, picture
 import frkit as fk
 from frkit import plot
 from frkit.base import warn
-from frkit.explore.panel import Panel
+from frkit.figures.panel import Panel
+from frkit.papers.roc import coverage_figures
 
 MIX = fk.vmf.mixture(18, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
 FAR = [0.05, 0.1, 0.2]
@@ -79,7 +80,9 @@ def test_a_study_has_a_control_for_each_dimension_that_its_figures_do_not_show(c
 def test_a_study_draws_what_is_chosen(monkeypatch):
     """The chosen labels are selected, except in the dimension along which a figure runs."""
     drawn = []
-    monkeypatch.setattr(plot, "coverage", lambda study, along, ax: drawn.append((along, study)))
+    monkeypatch.setattr(
+        coverage_figures, "coverage", lambda study, along, ax: drawn.append((along, study))
+    )
     study = coverage()
     box = fk.explore.study(study, far_level=0.12, level=0.8, scheme="identity")
     along_level, along_far = (part for _, part in drawn[-2:])
@@ -115,6 +118,7 @@ def test_bands_by_name_are_rates_or_disparities(evaluation, monkeypatch):
 
 
 @pytest.mark.slow
+@quiet
 def test_other_results_are_refused(evaluation):
     with refused("results", "fk.studies.consistency", "fk.band"):
         fk.explore.study(evaluation)
@@ -177,7 +181,7 @@ def test_steps_that_come_late_are_skipped_and_pictures_change_together(monkeypat
         await asyncio.sleep(0.2)
 
     kernel = SimpleNamespace(kernel=object())
-    monkeypatch.setattr("frkit.explore.panel.get_ipython", lambda: kernel)
+    monkeypatch.setattr("frkit.figures.panel.get_ipython", lambda: kernel)
     thread = Thread(target=asyncio.run, args=[drag()])  # a browser's loop may run in this one
     thread.start()
     thread.join()

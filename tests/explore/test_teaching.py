@@ -13,6 +13,7 @@ from widget_checks import cautions, find, picture
 import frkit as fk
 from frkit import plot
 from frkit.figures.threshold import KINDS, genuine_and_impostor, share_in_percent
+from frkit.papers.roc import coverage_figures, replicate_figures
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 PEOPLE = fk.vmf.mixture(12, 8, seed=0, groups={"a": {"kappa": 9}, "b": {"kappa": (12, 30)}})
@@ -193,8 +194,10 @@ def rates_by_hand(scores, counts, level):
 @pytest.mark.slow
 def test_each_resample_is_the_one_that_is_drawn(scores, monkeypatch):
     given = []
-    monkeypatch.setattr(plot, "image_counts", lambda counts, ax: given.append(counts))
-    monkeypatch.setattr(plot, "replicates", lambda fan, number, ax: given.append((fan, number)))
+    monkeypatch.setattr(replicate_figures, "image_counts", lambda counts, ax: given.append(counts))
+    monkeypatch.setattr(
+        replicate_figures, "replicates", lambda fan, number, ax: given.append((fan, number))
+    )
     box = fk.explore.resample(fk.sweep(scores), far=0.1, n=120)
     for move, number in (("next", 2), ("next", 3), ("100 more", 103), ("100 more", 120)):
         find(box, move).click()
@@ -300,7 +303,9 @@ def test_the_share_of_hits_runs_along(study, ax):
 def test_every_control_of_the_intervals_selects(study, monkeypatch):
     given = []
     for name in ("interval_stack", "running_hits"):
-        monkeypatch.setattr(plot, name, lambda study, number, ax: given.append((study, number)))
+        monkeypatch.setattr(
+            coverage_figures, name, lambda study, number, ax: given.append((study, number))
+        )
     box = fk.explore.intervals(study)
     find(box, "next").click()
     find(box, "whose FRR is the truth").value = "new people"

@@ -7,6 +7,14 @@ from traitlets import TraitError
 
 from frkit.base import InputError, require
 
+WORDS = {
+    "far_level": "FAR level",
+    "level": "nominal coverage",
+    "people": "whose FRR is the truth",
+    "per_identity": "images per identity",
+    "size": "size of the parts",
+    "subset_size": "people in a subset",
+}
 AS_WIDE_AS_ITS_WORDS = {"width": "max-content", "flex": "0 0 auto"}
 
 
@@ -25,6 +33,16 @@ def button(label, action, **settings):
 
 
 menu = partial(labelled_control, widgets.Dropdown)
+
+
+def control_of(dim, labels):
+    """Return a menu of names, or a slider of numbers."""
+    words = WORDS.get(dim, dim)
+    if isinstance(labels[0], str):
+        return menu(words, options=labels)
+    options = [(f"{label:.4g}", label) for label in labels]
+    settings = {"options": options, "index": len(labels) // 2}
+    return labelled_control(widgets.SelectionSlider, words, **settings)
 
 
 def stepper(label, most):

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from frkit.base import InputError, gathered_notices
-from frkit.explore.controls import start_at
+from frkit.figures.controls import start_at
 from frkit.figures.style import theme
 
 # Margins and the place of titles are fixed: to lay out each picture anew doubles its time.
@@ -152,3 +152,15 @@ def values_for(function, controls):
     takes_all = any(argument.kind is argument.VAR_KEYWORD for argument in arguments)
     names = {argument.name for argument in arguments}
     return {name: it.value for name, it in controls.items() if takes_all or name in names}
+
+
+def drawn_by(figure, labels):
+    """Return a function for a panel: it selects, except in dimensions that the figure marks."""
+    marked = signature(figure).parameters
+
+    def draw(ax, data, **values):
+        labels_to_select = {dim: values[dim] for dim in labels if dim not in marked}
+        labels_to_mark = {dim: values[dim] for dim in labels if dim in marked}
+        figure(data.sel(labels_to_select), ax=ax, **labels_to_mark)
+
+    return draw
