@@ -19,7 +19,7 @@ from frkit.figures.style import (
     parts_of,
     plain,
 )
-from frkit.intervals.rows import ENDS
+from frkit.intervals.rows import ENDS, rows_of
 
 KINDS = {"genuine": COLOURS[2], "impostor": COLOURS[3]}
 HISTOGRAMS = ("evaluate(..., histogram=...)", *(f"{kind}_histogram" for kind in KINDS))
@@ -147,29 +147,28 @@ def threshold(
     require_returned("histograms", histograms, *HISTOGRAMS)
     far, frr = (at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr)))
     level, distance = far[LEVEL].item(), accepts_below(far[LEVEL])
-    ax = new_axes(ax)
-    if "group" in far.dims:
-        shares = _shares_of(histograms, "_group")
-        selected = [{"group": group} for group in far["group"].values]
-        rows = rows_of(ax, len(selected))
-    else:
-        shares, selected, rows = _shares_of(histograms), [{}], [ax]
+    has_groups = "group" in far.dims
+    shares = _shares_of(histograms, "_group" if has_groups else "")
     heights = shares.to_array().values
     ends = (log_floor(heights), 2 * heights.max()) if log else (0, 1.1 * heights.max())
     first, last = _ends_of(shares)
-    for row, part in zip(rows, selected):
-        draw_errors(row, shares.sel(part), level, distance)
-        rates = rate_in_percent(far.sel(part)), rate_in_percent(frr.sel(part))
-        finish(row, "", "share", ["FAR {}    FRR {}".format(*rates)])
+    ax = new_axes(ax)
+    all_axes = axes_in_rows(ax, far.sizes["group"]) if has_groups else [ax]
+    rates = zip(rows_of(far).itertuples(), rows_of(frr).itertuples())
+    for row, (far_row, frr_row) in zip(all_axes, rates):
+        part = shares.sel(group=far_row.group) if has_groups else shares
+        draw_errors(row, part, level, distance)
+        caption_of_row = f"FAR {rate_in_percent(far_row)}    FRR {rate_in_percent(frr_row)}"
+        finish(row, "", "share", [caption_of_row])
         row.get_legend().remove()
         row.set(yscale="log" if log else "linear", ylim=ends)
         row.set_xlim(min(first, level), max(last, level))
-        name = plain(part.get("group", ""))
+        name = plain(far_row.group)
         row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
-        row.tick_params(labelbottom=row is rows[-1])
-    rows[-1].set_xlabel("distance" if distance else "score")
-    ax.legend(*rows[-1].get_legend_handles_labels(), **BELOW)
-    return rows[-1]
+        row.tick_params(labelbottom=row is all_axes[-1])
+    row.set_xlabel("distance" if distance else "score")
+    ax.legend(*row.get_legend_handles_labels(), **BELOW)
+    return row
 
 
 def at_threshold(name, rates, threshold):
@@ -185,7 +184,7 @@ def accepts_below(levels):
     return "below" in levels.attrs.get("axis", "")
 
 
-def rows_of(ax, n_rows):
+def axes_in_rows(ax, n_rows):
     """Several axes that share the place of one, the first on top."""
     ax.set_axis_off()
     height = (1 - GAP) / n_rows
@@ -194,8 +193,8 @@ def rows_of(ax, n_rows):
 
 def rate_in_percent(rate):
     """A rate with its interval in per cent."""
-    numbers = [share_in_percent(rate[name].item()) for name in ("estimate", "lower", "upper")]
-    return "{} % [{}, {}]".format(*numbers)
+    estimate, lower, upper = map(share_in_percent, (rate.estimate, rate.lower, rate.upper))
+    return f"{estimate} % [{lower}, {upper}]"
 
 
 def share_in_percent(share):

@@ -238,24 +238,19 @@ class Adam:
     """Kingma & Ba's steps with their usual constants; parameters, by name, are changed in place."""
 
     def __init__(self, parameters, rate):
-        # one array of all parameters, so that a step takes few operations; names are parts of it
-        self.values = np.concatenate([values.ravel() for values in parameters.values()])
-        ends = np.cumsum([values.size for values in parameters.values()])
-        for (name, values), part in zip(parameters.items(), np.split(self.values, ends)):
-            parameters[name] = part.reshape(values.shape)
-        self.names = [*parameters]
+        self.parameters = parameters
         self.rate = rate
         self.t = 0
-        self.mean = 0.0
-        self.square = 0.0
+        self.mean = dict.fromkeys(parameters, 0.0)
+        self.square = dict.fromkeys(parameters, 0.0)
 
     def step(self, gradients):
         """Take one step against the gradients."""
-        gradient = np.concatenate([gradients[name].ravel() for name in self.names])
         self.t += 1
         rate = self.rate / (1 - 0.9**self.t)
         correction = 1 / np.sqrt(1 - 0.999**self.t)
-        self.mean += (1 - 0.9) * (gradient - self.mean)
-        self.square += (1 - 0.999) * (gradient * gradient - self.square)
-        size = np.sqrt(self.square) * correction + 1e-8
-        self.values -= rate * self.mean / size
+        for name, gradient in gradients.items():
+            self.mean[name] += (1 - 0.9) * (gradient - self.mean[name])
+            self.square[name] += (1 - 0.999) * (gradient * gradient - self.square[name])
+            size = np.sqrt(self.square[name]) * correction + 1e-8
+            self.parameters[name] -= rate * self.mean[name] / size

@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 from frkit.base import require, require_inside, require_one_of
 from frkit.evaluation.evaluate import evaluate
 from frkit.evaluation.nodes import provenance_of
+from frkit.findings.formats import say
 from frkit.intervals.compare import difference_variance, paired_contributions
 from frkit.intervals.contributions import contributions
 from frkit.intervals.effective import (
@@ -28,16 +29,9 @@ from frkit.intervals.reading import NEW_PEOPLE
 from frkit.scores.tensor import score_tensor
 
 WIDTH, DIFFERENCE = "relative_half_width", "difference"
-# goal -> what is planned, and a sentence that begins with "To"
-GOALS = {
-    WIDTH: (
-        "half the width of the interval of FRR, as a share of FRR",
-        "bring half the width of the {level:.0%} interval to {size:.3g} times FRR",
-    ),
-    DIFFERENCE: (
-        "power to detect the difference in FRR",
-        "detect a difference of {size:.3g} in FRR with a power of {power:.0%}",
-    ),
+GOALS = {  # goal -> what is planned
+    WIDTH: "half the width of the interval of FRR, as a share of FRR",
+    DIFFERENCE: "power to detect the difference in FRR",
 }
 FARTHEST = 100  # search limit: multiple of the number of people in the data
 ERRORS = 10  # least number of errors of either kind that is expected
@@ -108,7 +102,7 @@ def sample_size(
     True
     """
     require_one_of("goal", goal, GOALS)
-    value, _ = GOALS[goal]
+    value = GOALS[goal]
     is_width = goal == WIDTH
     require(size is not None or not is_width, f"goal {goal!r} needs a size: {value}")
     if size is not None:
@@ -148,7 +142,7 @@ def sample_size(
     )
     settings = {"goal": goal, "far": far, "level": level, "power": power, "value": value}
     plan = plan.assign_attrs(settings, kind="studies.sample_size", target=NEW_PEOPLE)
-    return plan.assign(answer=_answer(plan, observed=size is None))
+    return plan.assign(answer=say("plan", plan, size is None, FARTHEST, ERRORS))
 
 
 def _check_rates(goal, rates):
@@ -236,39 +230,3 @@ def smallest_factor(prospect, goal, rising, fewest):
     if missing(lowest) <= 0:
         return fewest
     return np.exp(brentq(missing, lowest, highest))
-
-
-def _answer(plan, observed):
-    """Write the plan in sentences."""
-    _, task = GOALS[plan.attrs["goal"]]
-    size = abs(float(plan["size"]))
-    task = task.format(**plan.attrs | {"size": size}) + f" at FAR {plan.attrs['far']:g}"
-    now = f"{int(plan.n_identities_now):,} people"
-    if plan.attrs["goal"] == WIDTH:
-        worth = f"worth {float(plan.n_effective_now):,.0f} independent comparisons"
-        data = f"These data of {now} are {worth}"
-        needed = f"; {float(plan.n_effective):,.0f} are needed"
-    else:  # whose effective number counts no comparisons
-        data = f"These data have {now}"
-        needed = ""
-    if np.isnan(plan.n_identities):
-        answer = f"It takes more than {FARTHEST} times as many people like these to {task}. {data}."
-    else:
-        answer = (
-            f"It takes about {int(plan.n_identities):,} people like these, with as many images "
-            f"each, to {task}. {data}{needed}."
-        )
-        if plan.n_identities <= plan.n_identities_now:
-            answer += " So these data are enough."
-    is_reached = not np.isnan(plan.n_for_goal)
-    if is_reached and plan.n_for_goal != plan.n_identities:
-        answer += (
-            f" So many people are needed for {ERRORS} errors of either kind; the goal alone takes "
-            f"about {int(plan.n_for_goal):,}."
-        )
-    if observed:
-        answer += (
-            " The effect is the one that these data show; if it is smaller in truth, more people "
-            "are needed."
-        )
-    return answer
