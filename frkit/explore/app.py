@@ -98,6 +98,7 @@ class OwnData:
         self.weighting = labelled_control(widgets.Dropdown, "rates are", options=WEIGHTINGS)
         self.varying = labelled_control(widgets.Dropdown, "labels that differ", options=VARYING)
         self.quick = labelled_control(widgets.Checkbox, "quick (no long tests)", value=True)
+        self.settings = [self.by, self.far, self.weighting, self.varying, self.quick]
         self.evaluate_button = button("Evaluate", self.evaluate, button_style="primary")
         self.bar = widgets.FloatProgress(max=1)
         self.words = widgets.HTML()
@@ -105,17 +106,16 @@ class OwnData:
         self.result = widgets.HTML()
         self.box = self.laid_out()
         self.upload.observe(self.receive, names="value")
-        for setting in (self.by, self.far, self.weighting, self.varying, self.quick):
+        for setting in self.settings:
             setting.observe(self.forget_report, names="value")
         self.read()
 
     def laid_out(self):
         """Return the controls in four steps, beside the report."""
         sources = widgets.HBox([self.upload, button("Read", self.read)])
-        settings = [self.by, self.far, self.weighting, self.varying, self.quick]
         steps = [
             pane("1. Data", DATA, self.path, self.options, sources, self.status),
-            pane("2. Question", QUESTION, *settings),
+            pane("2. Question", QUESTION, *self.settings),
             pane("3. Evaluate", EVALUATE, self.evaluate_button, self.bar, self.words),
             pane("4. Export", EXPORT, self.link),
         ]

@@ -103,7 +103,7 @@ def fairness(
         reference(ax, first.attrs["fair"], "perfectly fair", ":")
     if zones is not None:
         require_kind("zones", zones, "decision_zones")
-        require_dims("zones", zones, (levels.name,), "zone")
+        require_dims("zones", zones.zone, (levels.name,))
         _draw_zones(ax, zones[levels.name].values, zones.zone.values)
     ax.set_ylim(bottom, top)  # before the scale: a log axis asks for positive ends
     if log:
@@ -183,7 +183,7 @@ def group_roc(
         require_kind(name, rates, "band")
         is_rate = rates.attrs.get("measure") == f"{name}_group"
         require(is_rate, f"{name} must be a band of {name}_group")
-        require_dims(name, rates, (level_dimension(rates), "group"), "estimate")
+        require_dims(name, rates.estimate, (level_dimension(rates), "group"))
     far, frr = xr.align(far.transpose("group", ...), frr.transpose("group", ...), join="exact")
     left, floor = log_floor(far.estimate), log_floor_of_bands([frr])
     x = np.maximum(far.estimate, left).values

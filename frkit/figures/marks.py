@@ -22,7 +22,7 @@ from frkit.intervals.rows import ENDS
 def checked_axes(ax, name, result, kind, variable, dims):
     """Check that a figure can show a variable of a result, and return axes to draw it on."""
     require_kind(name, result, kind)
-    require_dims(name, result, dims, variable)
+    require_dims(name, result[variable], dims)
     return new_axes(ax)
 
 

@@ -248,14 +248,13 @@ def named_curves(argument, results, *kinds):
     return curves
 
 
-def require_dims(name, result, dims, variable=None):
-    """Refuse a result without the variable, or over other dimensions than a figure can show."""
-    values = result if variable is None else getattr(result, variable, result)
-    dims_of_result = getattr(values, "dims", [type(values).__name__])
+def require_dims(name, values, dims):
+    """Refuse values over other dimensions than a figure can show."""
+    dims_of_values = getattr(values, "dims", [type(values).__name__])
     require(
-        set(dims_of_result) == set(dims),
+        set(dims_of_values) == set(dims),
         f"{name}: this figure shows values over {' and '.join(dims)}, got "
-        f"{', '.join(map(str, dims_of_result))}: select one of the rest with .sel",
+        f"{', '.join(map(str, dims_of_values))}: select one of the rest with .sel",
     )
 
 

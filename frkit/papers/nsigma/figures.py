@@ -185,7 +185,7 @@ def eer_distributions(
     draw_intervals(ax, x - 0.08, lower, upper, "black", label, result.eer_mean)
     if intervals is not None:
         require_kind("intervals", intervals, "band")
-        require_dims("intervals", intervals, ("group",), "estimate")
+        require_dims("intervals", intervals.estimate, ("group",))
         whole = intervals.sel(group=groups)
         label = plain(f"all people: {caption(whole.attrs)}".replace("\n", " "))
         ends = whole.lower, whole.upper

@@ -27,7 +27,6 @@ def n_sigma(
     subsets: int = 100,
     subset_size: int | None = None,
     seed: int = 0,
-    reference: str | None = None,
     fpr: float = 0.01,
     threshold: ArrayLike | None = None,
     varying: str = "error",
@@ -36,8 +35,9 @@ def n_sigma(
 
     N is not a test: σ falls about as 1/√`subset_size`, so N grows with the size of the subsets, and
     p falls with their number. The user chooses both; compare systems at the same size and number.
-    Choosing the best group of the same data as the reference makes |N| too large (`floor` shows by
-    how much).
+    The reference is the group with the lowest mean EER, and for EOP the one with the highest mean
+    TPR, as in the paper. Choosing it from the same data makes |N| too large (`floor` shows by how
+    much); `nsigma.summarise(result, reference=...)` compares with another group.
 
     Parameters
     ----------
@@ -52,9 +52,6 @@ def n_sigma(
         as each group has.
     seed : int
         Seed of all draws.
-    reference : str, optional
-        Group that all are compared with; None takes the one with the lowest mean EER, and for EOP
-        the one with the highest mean TPR, as the paper does.
     fpr : float in (0, 1)
         False positive rate (FAR) at which the TPR is read.
     threshold : float or sequence of float, optional
@@ -83,7 +80,7 @@ def n_sigma(
     ------
     InputError
         For fewer than two groups; a group without genuine or impostor pairs, or with a subset that
-        has none; NaN scores; an impossible number, size, rate or attribute; an unknown reference.
+        has none; NaN scores; an impossible number, size, rate or attribute.
 
     Warns
     -----
@@ -113,7 +110,7 @@ def n_sigma(
         threshold=threshold,
         varying=varying,
     )
-    return summarise(rates, reference=reference)
+    return summarise(rates)
 
 
 def summarise(rates: xr.Dataset, *, reference: str | None = None) -> xr.Dataset:
@@ -124,8 +121,9 @@ def summarise(rates: xr.Dataset, *, reference: str | None = None) -> xr.Dataset:
     rates : xr.Dataset
         `eer` and `tpr` over batch, subset, group (and more), from `n_sigma` or a study: the
         comparisons are made again.
-    reference
-        As in `n_sigma`.
+    reference : str, optional
+        Group that all are compared with; None takes the one with the lowest mean EER, and for EOP
+        the one with the highest mean TPR, as the paper does.
 
     Returns
     -------
