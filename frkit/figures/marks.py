@@ -7,7 +7,6 @@ from frkit.figures.style import (
     AT_EDGES,
     FEW_ERRORS,
     TRUTH,
-    TRUTH_OF,
     TRUTH_WORDS,
     UNRESOLVED,
     colours_of,
@@ -48,7 +47,7 @@ def histogram(ax, heights, edges, colour, label=None, alpha=None, foot=0):
 def truth_curve(ax, truth):
     """Draw the exact curve of a population, if there is one, dashed and black."""
     if truth is not None:
-        require_returned("truth", truth, *TRUTH_OF)
+        require_returned("truth", truth, "mixture.population_roc(far)", "frr")
         levels = truth[level_dimension(truth.frr)]
         ax.plot(levels, truth.frr, "--", label=TRUTH_WORDS, color=TRUTH, zorder=4)
 

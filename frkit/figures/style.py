@@ -49,7 +49,6 @@ LEVEL_WORDS = {
     "far_level": "FAR (false acceptance rate)",
     "threshold_level": "score threshold (accept above)",
 }
-TRUTH_OF = ("mixture.population_roc(far)", "frr")
 TRUTH_WORDS = "exact truth of the mixture"
 # what a legend says last, behind all curves
 FEW_ERRORS = "fewer than ten errors"

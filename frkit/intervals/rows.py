@@ -17,7 +17,13 @@ NAMES = {  # dim or variable of a result -> column of its tidy rows
     "threshold_level": "threshold",
     "reference_group": "with_group",
     "limit": LIMIT,
-    "p_random": "p_random_groups",
+}
+OF_AN_INDEX = {  # behind the name of SFI, CFI or DFI -> column of its tidy rows
+    "": "estimate",
+    "_lower": "lower",
+    "_upper": "upper",
+    "_floor_limit": LIMIT,
+    "_p": "p_random_groups",
 }
 NUMBERS = [*ENDS, "risk", "resolved", WORTH, LIMIT, "p", "p_random_groups", "p_holm"]
 P_NAMES = {"band": "p_fair", "fair_floor": "p_floor"}  # kind of a result -> its p
@@ -55,10 +61,9 @@ def _contrast(result, a, b):
 def _indices(result):
     """SFI, CFI and DFI in their variants, each as a separate measure."""
     for name in ("sfi", "cfi", "dfi"):
-        names = {name: "estimate", f"{name}_floor_limit": "limit", f"{name}_p": "p_random"}
-        names |= {f"{name}_lower": "lower", f"{name}_upper": "upper"}
-        names = {variable: head for variable, head in names.items() if variable in result}
-        index = result[[*names]].rename(names)
+        columns = {f"{name}{ending}": column for ending, column in OF_AN_INDEX.items()}
+        columns = {each: columns[each] for each in columns if each in result}
+        index = result[[*columns]].rename(columns)
         if "upper" in index:
             index["upper"] = index.upper.clip(max=1)  # the index of a fair system
         for variant in result["variant"].values:
