@@ -159,6 +159,7 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     """
     is_figure = isinstance(figure, Figure)
     require(is_figure, f"figure must be a Figure of matplotlib, got {type(figure).__name__}")
+    _grow_with_type(figure)
     inches = figure.get_size_inches()[0]
     letters = int(BOLD_LETTERS * inches / points_of("figure.titlesize"))
     figure.suptitle(fill(plain(finding), letters), x=0.01, ha="left", multialignment="left")
@@ -174,6 +175,16 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
             legend.remove()
         columns = max(1, letters // (max(map(len, entries), default=1) + 7))
         figure.legend(entries.values(), entries, loc="outside lower center", ncols=columns)
+
+
+def _grow_with_type(figure):
+    """Give a figure with sides of its own the sides that it needs for the type of this theme."""
+    inches = figure.get_size_inches()
+    has_sides_of_theme = np.array_equal(inches, mpl.rcParams["figure.figsize"])
+    has_headline = figure.get_suptitle() != ""
+    if not (has_sides_of_theme or has_headline):
+        scale = points_of("font.size") / SIZES["font.size"]
+        figure.set_size_inches(scale * inches)
 
 
 def legend_entries(*axes):
