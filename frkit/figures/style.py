@@ -139,6 +139,8 @@ def theme(shown_in="notebook"):
 def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
     """Write what a figure shows above all of its axes.
 
+    Under a theme with larger type, a figure that is narrower than the theme's grows with the type.
+
     Parameters
     ----------
     figure : matplotlib.figure.Figure
@@ -178,13 +180,13 @@ def headline(figure: Figure, finding: str, *, one_legend: bool = False) -> None:
 
 
 def _grow_with_type(figure):
-    """Give a figure with sides of its own the sides that it needs for the type of this theme."""
+    """Give a figure that is narrower than the theme's the sides that it needs for large type."""
     inches = figure.get_size_inches()
-    has_sides_of_theme = np.array_equal(inches, mpl.rcParams["figure.figsize"])
+    is_narrow = inches[0] < mpl.rcParams["figure.figsize"][0]
     has_headline = figure.get_suptitle() != ""
-    if not (has_sides_of_theme or has_headline):
+    if is_narrow and not has_headline:
         scale = points_of("font.size") / SIZES["font.size"]
-        figure.set_size_inches(scale * inches)
+        figure.set_size_inches(max(scale, 1) * inches)
 
 
 def legend_entries(*axes):

@@ -204,6 +204,17 @@ def test_a_theme_has_the_size_and_the_type_of_its_place(place, inches, points):
     plt.close("all")
 
 
+def test_a_figure_made_for_a_notebook_has_the_same_layout_in_a_hall():
+    with plt.rc_context():
+        fk.plot.set_theme("hall")
+        for inches, expected in (((5, 3), (10, 6)), ((12.8, 4), (12.8, 4))):
+            figure, _ = plt.subplots(figsize=inches)
+            fk.plot.headline(figure, "A finding")
+            fk.plot.headline(figure, "The same in other words")
+            assert tuple(figure.get_size_inches()) == expected
+    plt.close("all")
+
+
 def test_a_theme_of_another_place_is_refused():
     with refused("shown_in", "poster"):
         fk.plot.set_theme("poster")
