@@ -30,7 +30,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "frkit-stamp"
 PIP = ("-m", "pip", "install", "--disable-pip-version-check", "-q")
-MOST_WORKERS = 4  # processes that test at once: each needs up to a gigabyte
+WORKERS = min(4, os.cpu_count() or 1)  # processes that test at once: each needs up to a gigabyte
+PYTEST = ("-m", "pytest", "-n", str(WORKERS), "--dist", "worksteal")
 
 START = "/lab/tree/notebooks/00_start_here.ipynb"
 # Lab asks at its first start whether to fetch news, in a box over the page: nothing is fetched.
@@ -171,17 +172,16 @@ def app(arguments):
 
 def tests(arguments):
     """pytest's command line: a process per core, each with a run of neighbouring tests."""
-    workers = min(MOST_WORKERS, os.cpu_count() or 1)
     chosen = [] if "--full" in arguments else ["-m", "not slow and not notebooks and not browser"]
     arguments = [argument for argument in arguments if argument != "--full"]
-    return ["-m", "pytest", "-n", str(workers), "--dist", "worksteal", *chosen, *arguments]
+    return [*PYTEST, *chosen, *arguments]
 
 
 def oldest_tests(arguments):
     """pytest's command line for the oldest versions, whose warnings are about newer ones."""
     files = [str(next(ROOT.glob("tests/**/test_{}.py".format(name)))) for name in OLDEST_TESTS]
     options = ["-q", "-p", "no:cacheprovider", "-W", "ignore::DeprecationWarning"]
-    return ["-m", "pytest", "-m", "not slow", *options, *files, *arguments]
+    return [*PYTEST, "-m", "not slow", *options, *files, *arguments]
 
 
 def run(*command):

@@ -14,7 +14,7 @@ ELSEWHERE = {
     "00_start_here": {
         "2,809": "images of the demo faces", "360": "people in them",
         "03": "a notebook", "05": "the same", "06": "the same", "07": "the same",
-        "10": "the same", "148": "minutes of the core, which a test counts",
+        "10": "the same", "149": "minutes of the core, which a test counts",
         "180": "words a minute", "15": "lines of code a minute",
     },
     "01_roc_consistency": {"55,076": "images of MORPH: 27,338 x 2 + 400"},
@@ -59,6 +59,7 @@ SPANS = [
     r"^\|.*$",
     r"^\*\*Figure \w+",
     r"^\d+\. ",
+    r"^\*\*Exercise \d\d\.\d\*\* \(\d+ min\)",
 ]
 PLACE = (
     r"\b(?:Figs?\.|Figures?|Tables?|eq\.|Algorithms?|[Aa]ppendix|[Aa]ppendices|[Ss]ections?|Proposition|Prop\."
