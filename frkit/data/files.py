@@ -86,10 +86,14 @@ def reading(description):
         ) from error
     except Exception as error:
         message = str(error) or type(error).__name__
-        if "allow_pickle" in message or "Python objects" in message:
+        if "bject arrays" in message or "Python objects" in message:
             raise InputError(f"{description} {PICKLED}") from error
-        remedy = "the file may be damaged or cut short: copy or write it again"
-        raise InputError(f"{description} cannot be read: {message}; {remedy}") from error
+        if "allow_pickle" in message:  # of whatever is no array
+            message = "it does not begin like one; if it was pickled, frkit does not read it"
+        raise InputError(
+            f"{description} cannot be read; the file may be damaged or cut short: copy or write "
+            f"it again (the reason: {message})"
+        ) from error
 
 
 def file_kind(path):

@@ -90,7 +90,9 @@ def read_mat(path):
         if not str(name).startswith(("__", "#"))
     }
     columns = {name: _plain(variable) for name, variable in columns.items()}
-    not_read([name for name in columns if columns[name] is None], MATLAB_TYPES)
+    others = [name for name in columns if columns[name] is None]
+    require(len(others) < len(columns), f"frkit does not read {listed(others)}: {MATLAB_TYPES}")
+    not_read(others, MATLAB_TYPES)
     return {name: column for name, column in columns.items() if column is not None}
 
 

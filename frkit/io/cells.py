@@ -18,6 +18,10 @@ NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?
 FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
 # up to 999, or with a point that may separate thousands or precede three decimals
 THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
+# of lines of pandas in messages
+WITH_FRAME = "with frame = pd.read_csv(path), of an .npz pd.DataFrame(dict(np.load(path)))"
+# a percentage, or thousands with commas
+WITH_SIGNS = re.compile(r"[+-]?([0-9.,]+ *%|[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?)")
 HEAD = 100  # cells that are looked at first
 
 
@@ -90,6 +94,12 @@ def _refuse_words(column, is_bad, blank):
         word = words[is_word].iloc[0]
         reason += f"; does {word!r} mark a failed comparison?"
         answers = [{"missing": [word]}]
+    if words.str.fullmatch(WITH_SIGNS).any():
+        numbers = f"frame[{column.name!r}].str.replace('[,% ]', '', regex=True).astype(float)"
+        reason += (
+            f"; its signs go by fk.open_data(frame.assign(**{{{column.name!r}: {numbers}}})), "
+            f"{WITH_FRAME}"
+        )
     refuse_cells(column, is_bad, reason, answers)
 
 

@@ -243,6 +243,6 @@ def kind_of(data) -> str:
     if {"probe", "reference"} <= dims:
         return "a score tensor"
     raise InputError(
-        "a report is made from faces, scores or the path of a file of such, got "
-        f"{type(data).__name__}"
+        f"this {type(data).__name__} contains neither faces nor scores as frkit makes them: "
+        "fk.faces, fk.score_matrix and fk.pairs do so"
     )

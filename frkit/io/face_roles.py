@@ -20,6 +20,7 @@ COMPARED = 400  # images that show whether one label is one person
 FEWEST = 20  # images that can show it
 ALIKE = 0.7  # share of genuine cosines above others that is expected of people
 UNNAMED = "first column"  # of text without a name
+EMBEDDING_OF_COLUMNS = "fk.faces(frame[columns].to_numpy(), frame['person'])"
 MANY = 8  # numbered columns that can be an embedding, whatever their name
 
 
@@ -48,7 +49,8 @@ def face_roles(columns, user_columns=None, by_name=False):
     require(
         np.ndim(columns.get(embedding)) > 1,
         f"column {embedding!r} is no embedding: it has one number for each image; numbered "
-        "columns, such as f0, f1, ..., are named by the text before the number",
+        "columns, such as f0, f1, ..., are named by the text before the number, and others are one "
+        f"embedding by {EMBEDDING_OF_COLUMNS}",
     )
     n_images = np.shape(columns[embedding])[-2]
     if "image" not in roles.from_user:

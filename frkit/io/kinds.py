@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed
+from frkit.base import InputError, require
 from frkit.io.arrays import CELLS
 from frkit.io.cells import is_number_column, without_words
-from frkit.io.face_roles import has_embedding
+from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
 from frkit.io.matrix_files import both_sides, is_matrix, matrix_roles, name_columns
@@ -20,14 +20,19 @@ from frkit.io.names import (
     words_of_truth,
 )
 from frkit.io.pair_roles import fractions, looks_like_pairs
-from frkit.io.roles import OF_PAIRS
+from frkit.io.roles import OF_PAIRS, Roles
 
-GAPS = [  # answers where nothing is known
-    {"columns": {"score": "...", "genuine": "..."}},
-    {"columns": {"score": "...", "probe_identity": "...", "reference_identity": "..."}},
-    {"columns": {"embedding": "...", "identity": "..."}},
-    {"kind": "matrix"},
+GAPS = [  # roles where nothing is known
+    {"score": "...", "genuine": "..."},
+    {"score": "...", "probe_identity": "...", "reference_identity": "..."},
 ]
+MANY_ARRAYS = (
+    "has many arrays of one length. Embeddings by name of the image are a table: arrays = "
+    "np.load(path); fk.open_data(pd.DataFrame({'image': arrays.files, 'embedding': "
+    "[*arrays.values()]}), identity='{name}_{number}.jpg'); those by name of the person are "
+    "fk.faces(np.concatenate([*arrays.values()]), np.repeat(arrays.files, [*map(len, "
+    "arrays.values())]))"
+)
 PREVIEW = 200  # rows that show what a table contains
 
 
@@ -41,6 +46,8 @@ def guessed_kind(contents, options):
         Of `open_data`.
     """
     columns = options.get("columns", {})
+    if not columns:
+        _ask_about_kinds(contents.data)
     if CELLS in columns.values() and "embedding" not in columns:
         return "matrix"
     are_faces = bool({*columns} & {"embedding", "image"})
@@ -55,13 +62,30 @@ def guessed_kind(contents, options):
     return _kind_of_table(table, options, are_faces, are_pairs)
 
 
+def _ask_about_kinds(data):
+    """Ask for one column of scores where genuine and impostor scores are apart.
+
+    data : pd.DataFrame or dict of array, of which single numbers, such as thresholds, do not count
+    """
+    kinds = kinds_of_scores([name for name in data if np.size(data[name]) > 1])
+    if kinds is not None:
+        genuine, impostor = kinds["genuine"], kinds["impostor"]
+        raise InputError(
+            f"{genuine!r} and {impostor!r} may be genuine and impostor scores; frkit reads one "
+            f"column of scores, fk.open_data(pd.concat({{1: pd.Series(data[{genuine!r}]), 0: "
+            f"pd.Series(data[{impostor!r}])}}, names=['genuine']).dropna().droplevel(1)"
+            ".reset_index(name='score')), with data = pd.read_csv(path), or np.load(path); or a "
+            "file of scores for each, fk.open_data(['genuine.txt', 'impostor.txt'])"
+        )
+
+
 def _kind_of_arrays(contents, options, are_faces, are_pairs):
     """Return what arrays are: a matrix, embeddings, or columns of one length."""
     arrays = contents.data
     if are_faces:
         return "faces"
-    if kinds_of_scores(arrays):
-        return "pairs"
+    shapes = {(np.shape(array)[-1:], array.dtype.kind) for array in arrays.values()}
+    require(len(arrays) <= MANY or len(shapes) > 1, MANY_ARRAYS)
     roles = {} if "labels" in options else both_sides(options.get("columns"))
     if CELLS not in arrays and matrix_roles(arrays, roles) is not None:
         return "matrix"
@@ -107,14 +131,14 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     ask_about_people(table, [table[name] for name in header])
     if are_faces:
         return "faces"
-    is_list = looks_like_pairs(table) or kinds_of_scores(header)
+    is_list = looks_like_pairs(table)
     if has_embedding(table) and not (is_list and side_columns(header)):
         return "faces"
     if is_list:
         return "pairs"
     if header[0] == "" and are_numbers:
         return "matrix"
-    _ask_what(table)
+    _ask_what(table, are_numbers)
 
 
 def ask_about_people(table, labels):
@@ -147,19 +171,25 @@ def _ask_kind(why):
     )
 
 
-def _ask_what(table):
-    """Ask what a table is whose columns have no usual names."""
+def _ask_what(table, are_numbers):
+    """Ask what a table is whose columns have no usual names.
+
+    are_numbers : whether all columns but the first are numbers, as of a matrix
+    """
     truths = [name for name in table if all(np.logical_or(*words_of_truth(table[name])))]
     scores = fractions(table)
-    answers = [
-        {"columns": {"genuine": truth, role: score}}
+    roles = [
+        {"genuine": truth, role: score}
         for truth in truths
         for score in scores
         for role in ("score", "distance")
     ]
-    raise InputError(
+    Roles().ask(
+        table,
         "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
         "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
-        f"genuine) or a matrix of scores\ncolumns: {listed(table, 30)}",
-        answers or GAPS,
+        "genuine) or a matrix of scores; columns that are not numbered are one embedding by "
+        f"{EMBEDDING_OF_COLUMNS}",
+        *(roles or GAPS),
+        answers=[{"kind": "matrix"}] if are_numbers and not roles else [],
     )

@@ -84,7 +84,14 @@ def labels_by_name(labels, names, taken=()):
         rows = pd.DataFrame({name: clean_labels(table[name], len(table), name) for name in table})
         kind, key = _best_column(rows, names)
         rows = rows[rows[key] != UNKNOWN].groupby(key)
-        is_varying = rows.nunique().max() > 1
+        n_labels = rows.nunique()
+        of_people = [name for name in n_labels if simplified(name) in NAMES["identity"]]
+        of_two = n_labels.index[(n_labels[of_people] > 1).any(axis=1)]
+        require(
+            len(of_two) == 0,
+            f"{listed(of_two, 3)} in column {key!r} has two people: correct its rows",
+        )
+        is_varying = n_labels.max() > 1
         not_read(is_varying.index[is_varying], f"rows of one {key!r} differ in them")
         labels_of_name = rows.first().loc[:, ~is_varying]
         differing = f"; rows of one {key!r} differ: correct them" if is_varying.any() else ""

@@ -64,6 +64,12 @@ IMAGES_OR_PEOPLE = (
     "or of people, where a row and a column of one name are two images of that person, and not the "
     "same; nothing says whom an image shows"
 )
+NOBODY_SHARED = (
+    "no name is on a row and on a column, so nothing says which pairs are genuine. Where rows are "
+    "images and columns are people, say whom the rows show, in their order: "
+    "fk.score_matrix(frame.to_numpy(), people_of_rows, frame.columns) with frame = "
+    "pd.read_csv(path, index_col=0)"
+)
 DISTANCES = (
     "scores of one person are not clearly higher than those of strangers: are these distances?"
 )
@@ -164,6 +170,8 @@ def score_matrix(
     probes, references = _tables_of_labels(sides, scores.shape)
     if isinstance(scores, np.ndarray):
         warn_of_decisions(scores)
+    is_genuine = probes["identity"].isin(references["identity"])
+    require(is_genuine.any(), NOBODY_SHARED)
     is_one_set = _are_one_set(scores, probes, references, has_names, same_images, missing)
     if is_one_set:
         references = probes
@@ -379,10 +387,12 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
     codes, distinct = pd.factorize(np.concatenate([np.asarray(side, str) for side in names]))
     probe, reference = np.split(codes, [len(names[0])])
     images = Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
-    why = IMAGES_OR_PEOPLE.format(str(distinct[0]))
+    is_shared = bool(np.isin(*names).any())
+    why = IMAGES_OR_PEOPLE.format(str(distinct[0])) if is_shared else NOBODY_SHARED
     if len(rows) < values.shape[0]:
         why += f". Of {len(rows):,} of {values.shape[0]:,} rows"
-    ask_who(roles, columns, why, images, scores, same_images=None if is_symmetric else False)
+    answer = False if is_shared and not is_symmetric else None
+    ask_who(roles, columns, why, images, scores, same_images=answer)
 
 
 def check_direction(values, people, missing, is_distance, has_name, name=None):

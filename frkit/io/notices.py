@@ -5,7 +5,7 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, listed, warn
 from frkit.data.labels import NOBODY
-from frkit.io.cells import FAILURES
+from frkit.io.cells import FAILURES, WITH_FRAME
 from frkit.io.names import simplified, words_of
 from frkit.io.roles import FLAGS
 
@@ -75,7 +75,7 @@ def warn_of_parts(roles, columns):
             warn(
                 f"the rows of all parts in column {name!r} are used: {listed(sorted(labels))}; a "
                 "model may have been trained on some of them; for one part, keep only its rows, as "
-                "in frame[frame.split == 'test']"
+                f"in frame[frame[{name!r}] == 'test'], {WITH_FRAME}"
             )
 
 

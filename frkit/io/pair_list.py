@@ -29,7 +29,8 @@ USUAL_MARK = -1  # of a failed comparison, if all scores are positive
 FEWEST_OTHERS = 3  # distinct scores besides a mark
 APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
 TWICE = 2  # among fractions, which hardly repeat, a mark is so much more frequent than any other
-FREQUENT = 10  # a mark is this much more frequent than any other score, and 1 % of all
+FREQUENT = 10  # a mark at an end is so much more frequent than those near it, and 1 % of all
+NEAR = 5  # distinct scores beside the lowest or the highest
 
 
 def listed_pairs(
@@ -139,11 +140,12 @@ def ask_about_marks(scores: np.ndarray, missing=None, is_distance=False) -> None
     question = {}
     apart = marks_apart(distinct, counts)
     marks = list(dict.fromkeys([*apart, *_repeated(distinct, counts, is_distance)]))
+    what = "distance" if is_distance else "score"
     for mark in marks:
         others = distinct[distinct != mark]
         how = "is apart from" if mark in apart else "is far more frequent than"
         question[mark] = (
-            f"the score {mark:g} {how} the others, which are from {others[0]:g} to "
+            f"the {what} {mark:g} {how} the others, which are from {others[0]:g} to "
             f"{others[-1]:g}: does it mark failed comparisons, or images compared with themselves?"
         )
     if marks and missing is None:
@@ -183,24 +185,28 @@ def _is_apart(distinct, counts, end):
 
 
 def _repeated(distinct, counts, is_distance):
-    """Return a score that is far more frequent than all others, if there is one.
+    """Return scores that are far more frequent than all others, or, at an end, than those near it.
 
-    A whole number among fractions is soon conspicuous; scores that are all whole repeat by chance,
-    and most strangers may have 0. The score that is most alike is that of images with themselves,
-    or with copies, unless it is a distance of 0, which failures have, too.
+    Where scores near an end are frequent, too, most strangers may have the last one, such as 0. A
+    whole number among fractions is soon conspicuous; scores that are all whole repeat by chance.
+    The score that is most alike is that of images with themselves, or with copies, unless it is 0,
+    which failures have, too.
     """
     if len(distinct) < FEWEST_DISTINCT:
         return []
+    first_and_last = (0, len(distinct) - 1)
+    near = (counts[1 : NEAR + 1].max(), counts[-NEAR - 1 : -1].max())
     second, first = np.argsort(counts)[-2:]
-    mark, most = distinct[first], counts[second]
-    is_most_alike = first == (0 if is_distance else len(distinct) - 1)
-    are_fractions = (distinct % 1 > 0).mean() > 0.5
-    if are_fractions and mark % 1 == 0:
-        is_mark = counts[first] > TWICE * most and (mark == 0 or not is_most_alike)
-    else:
-        is_mark = counts[first] > max(FREQUENT * most, counts.sum() / 100)
-        is_mark &= not is_most_alike and mark != 0
-    return [float(mark)] if is_mark else []
+    places = [
+        end
+        for end, most in zip(first_and_last, near)
+        if counts[end] > max(FREQUENT * most, counts.sum() / 100) and counts[second] > 2 * most
+    ]
+    is_whole = distinct[first] % 1 == 0 and (distinct % 1 > 0).mean() > 0.5
+    if is_whole and counts[first] > TWICE * counts[second] and first not in places:
+        places.append(first)
+    most_alike = first_and_last[not is_distance]
+    return [float(distinct[k]) for k in places if k != most_alike or distinct[k] == 0]
 
 
 def _is_distance(distance, models):

@@ -8,7 +8,7 @@ import pandas as pd
 from frkit.base import listed, warn
 from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
-from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers
+from frkit.io.cells import WITH_FRAME, as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.joins import share_above
 from frkit.io.names import (
     DECISION,
@@ -37,8 +37,9 @@ MOST_WRONG = 0.05  # share of pairs in which identities contradict the truth and
 FEWEST = 20  # pairs that can show a system's own decisions
 NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
-    "same; or 0, false, no, impostor ...; leave other rows out, or give None for this role if the "
-    "column says something else"
+    "same; or 0, false, no, impostor ... Blank rows are left out by "
+    "fk.open_data(frame.dropna(subset=[{0!r}])), and others are written anew, such as "
+    f"fk.open_data(frame.assign(**{{{{{{0!r}}: frame[{{0!r}}] == 2}}}})), {WITH_FRAME}"
 )
 
 
@@ -175,11 +176,10 @@ def fractions(table):
     return [name for name in table if (as_numbers(table[name])[0] % 1 > 0).any()]
 
 
-def _separation(values, genuine, role):
-    """Return how clearly genuine pairs are more alike, if numbers are read as this role."""
-    if genuine is None:
-        return 0.5, 0.0
-    return share_above(values if role == "score" else -values, genuine)
+def is_turned(scores, genuine):
+    """Return whether strangers are clearly more alike than one person, if larger is more alike."""
+    area, errors = share_above(scores, genuine)
+    return area == 0 or area < 0.5 and errors < -2
 
 
 def check_directions(roles, table, genuine, scores):
@@ -187,10 +187,9 @@ def check_directions(roles, table, genuine, scores):
 
     scores : dict of array, by column
     """
-    for role in {*WORDS} - roles.from_user:
+    for role in {*WORDS} - roles.from_user if genuine is not None else ():
         for name in roles.columns.get(role, []):
-            area, errors = _separation(scores[name], genuine, role)
-            if area == 0 or area < 0.5 and errors < -2:
+            if is_turned(scores[name] if role == "score" else -scores[name], genuine):
                 others = [other for other in roles.columns[role] if other != name]
                 turned = [*roles.columns.get(OPPOSITE[role], []), name]
                 remedies = [{OPPOSITE[role]: turned if len(turned) > 1 else name}]
@@ -245,8 +244,10 @@ def _truth(roles, table):
         if roles.column(role):
             column = table[roles.column(role)]
             verdicts = words_of_truth(column)
-            remedies = [{"columns": {role: None}}]
-            refuse_cells(column, ~(verdicts[0] | verdicts[1]), NO_VERDICT, remedies)
+            # the column may say something else, and names who is who
+            remedies = [{"columns": {role: None}}] if side_columns(list(table)) else []
+            why = NO_VERDICT.format(column.name)
+            refuse_cells(column, ~(verdicts[0] | verdicts[1]), why, remedies)
             return verdicts[side]
     return None
 
@@ -268,7 +269,7 @@ def check_unconfirmed(roles, table, genuine, scores, is_preset):
     name = roles.column(role)
     if truth is None or name is None or roles.from_user & {"genuine", "impostor"}:
         return
-    area, _ = _separation(scores[name], genuine, role)
+    area, _ = share_above(scores[name] if role == "score" else -scores[name], genuine)
     is_separated = area == 1 and len(genuine) >= FEWEST
     if is_separated and not is_preset:
         why = f"{name!r} separates all genuine pairs of {truth!r} from all impostors, as the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,18 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, real_numbers, require, warn
+from frkit.base import listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
-from frkit.io.cells import refuse_cells, to_numbers, without_words
+from frkit.io.cells import WITH_FRAME, refuse_cells, to_numbers, without_words
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
 from frkit.io.joins import ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.names import NAMES, NO_ATTACKS, are_attacks, kinds_of_scores, side_columns, simplified
+from frkit.io.names import NAMES, NO_ATTACKS, are_attacks, side_columns, simplified
 from frkit.io.notices import warn_of_failures, warn_of_parts
 from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
@@ -30,6 +31,7 @@ from frkit.io.pair_roles import (
     WORDS,
     check_directions,
     check_unconfirmed,
+    is_turned,
     pair_roles,
     refuse_truth,
 )
@@ -41,28 +43,29 @@ from frkit.io.repeated import (
     warn_of_equal_rows,
     warn_of_twice,
 )
-from frkit.io.roles import Roles, models_column
+from frkit.io.roles import MOST_MODELS, Roles, models_column
 
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
-    "identities of both sides such as person1 and person2, or a pattern of names of images"
+    "identities of both sides such as person1 and person2, a pattern of names of images, or a "
+    "list of these pairs that says it, as in fk.open_data('trials.txt', scores='scores.txt')"
 )
 
 
 def pairs_of_contents(contents, options):
     """Return the kept pairs of a file or table; options : of `open_data`."""
     if names_models(options) and not contents.roles:
-        return stack_lists(read_by_model(contents, options, pairs_of_contents))
-    if not (contents.roles or options.get("columns")):
-        _ask_about_kinds([*contents.data])
+        models = read_by_model(contents, options, pairs_of_contents)
+        _refuse_two_directions(models, options["columns"]["model"])
+        return stack_lists(models)
     options = {name: value for name, value in options.items() if name != "kind"}
     table = table_of(contents)
     has_scores = not contents.roles or {"score", "distance"} & {*contents.roles}
     require(
         has_scores or "scores" in options,
-        "this list has no scores: it needs a file with one score per line, or with lines "
-        "`enrol test score`",
-        [{"scores": "..."}],
+        "this list has no scores: give it alone, with a file that has one score per line, or lines "
+        "`enrol test score`: fk.open_data('trials.txt', scores='scores.txt'), or frkit report "
+        "trials.txt --scores scores.txt",
     )
     require(len(table) > 0, "the table has no row")
     check_header([*table])
@@ -79,17 +82,27 @@ def pairs_of_contents(contents, options):
     return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
 
 
-def _ask_about_kinds(header):
-    """Ask for one column of scores where the only two columns are genuine and impostor scores."""
-    kinds = kinds_of_scores(header)
-    if kinds is not None:
-        columns = [kinds["genuine"], kinds["impostor"]]
-        raise InputError(
-            f"{listed(columns)} may be genuine and impostor scores; frkit reads one column of "
-            f"scores, which pandas makes: frame[{columns}].set_axis(['genuine', 'impostor'], "
-            "axis=1).melt(var_name='genuine', value_name='score').dropna(ignore_index=True); or "
-            "give a file of scores for each, fk.open_data(['genuine.txt', 'impostor.txt'])"
-        )
+def _refuse_two_directions(models, column):
+    """Refuse scores in one column, some of which are similarities and others distances.
+
+    models : dict of str to the list of pairs of a model; column : which says the model of a row
+    """
+    turned = [
+        name
+        for name, pairs in models.items()
+        if is_turned(pairs["pairs"].score.values, pairs["pairs"].genuine.values)
+    ]
+    roles = json.loads(next(iter(models.values())).attrs["roles"])
+    role = "score" if "score" in roles else "distance"
+    [scores] = roles[role]
+    require(
+        len(turned) in (0, len(models)),
+        f"in {scores!r}, strangers are more alike than one person for {listed(turned)}, and less "
+        "for other models: some are similarities, and others distances. Turn these: "
+        f"fk.open_data(frame.assign(**{{{scores!r}: frame[{scores!r}].where(~frame[{column!r}]"
+        f".isin({turned}), -frame[{scores!r}])}}), columns={{'model': {column!r}, {role!r}: "
+        f"{scores!r}}}), {WITH_FRAME}",
+    )
 
 
 def _refuse_attacks(table):
@@ -105,7 +118,7 @@ def _refuse_attacks(table):
             table[name],
             is_attack,
             "is about presentation attacks, which are neither genuine nor impostor pairs. "
-            f"In Python: the other rows are {others}",
+            f"In Python, {WITH_FRAME}, the other rows are {others}",
         )
 
 
@@ -408,7 +421,12 @@ def _keep_first_of_each(lines):
         "remove one; scores of several models need a column each, or a column that says which "
         "model a row is of"
     )
-    answers = [{"columns": {"model": "..."}}]
+    others = lines.table.columns.difference(columns)
+    answers = [
+        {"columns": {"model": name}}
+        for name in others
+        if name not in roles.scores() and 1 < lines.table[name].nunique() <= MOST_MODELS
+    ]
     if not roles.from_user & {*SIDES} and not roles.column(WHO[0]):
         remedy += f"; or {listed(columns)} name people and no images"
         answers.insert(0, {"columns": dict(zip(WHO, columns))})

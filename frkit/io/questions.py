@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
+import xarray as xr
 
 from frkit.base import InputError
 from frkit.io.command_words import with_answer
@@ -15,15 +16,14 @@ def asking(source, options):
 
     Parameters
     ----------
-    source : path, list of paths, or pd.DataFrame
+    source : path, list of paths, pd.DataFrame, or xr.DataArray of a matrix
     options : dict
         Of `open_data`, as they are now.
     """
     try:
         yield
     except InputError as error:
-        if not (hasattr(source, "dims") or hasattr(source, "dtype")):
-            error.calls = [python_line(source, options, answer) for answer in error.answers]
+        error.calls = [python_line(source, options, answer) for answer in error.answers]
         raise
 
 
@@ -33,6 +33,8 @@ def python_line(source, options, answer):
         arguments = [repr(str(source))]
     elif isinstance(source, (list, tuple)):
         arguments = [repr([str(path) for path in source])]
+    elif isinstance(source, xr.DataArray):
+        arguments = ["values.to_pandas()"]
     else:
         arguments = ["frame" if isinstance(source, pd.DataFrame) else "models"]
     for name, value in with_answer(options, answer).items():

@@ -8,10 +8,14 @@ import json
 import re
 from dataclasses import dataclass, field
 
+import numpy as np
+import pandas as pd
+
 from frkit.base import InputError, listed, require, require_mapping
 from frkit.data.sides import SIDES, WHO
+from frkit.io.cells import is_number_column
 from frkit.io.frames import check_header
-from frkit.io.names import MODEL, simplified
+from frkit.io.names import MODEL, simplified, words_of_truth
 
 OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO)
 OF_FACES = ("embedding", "identity", "image")
@@ -21,6 +25,7 @@ FLAGS = frozenset(
     "1 0 -1 1.0 0.0 true false yes no y n wahr falsch vrai faux verdadero falso vero ja nein oui "
     "non si sí sim tak nie não nao nee да нет pos neg gen imp".split()
 )
+GAP = "..."  # a column that a question leaves open
 SAMPLE = 2000  # rows that show what a column contains
 SHOWN = 30  # columns of a message
 MOST_MODELS = 20  # systems in one table; the "models" of many speakers are no systems
@@ -91,14 +96,55 @@ class Roles:
         """Stop, and show the columns, the roles so far, and the options that would help.
 
         remedies : roles to columns, of `columns=`; options : others of `open_data`, each an
-        answer; answers : several options together.
+        answer; answers : several options together. Columns "..." of a remedy are named where no
+        others can be meant; where none can, the remedy is left out.
         """
-        roles = "; ".join(self.lines()) or "none"
+        taken = set().union(*self.columns.values())
+        labels = {
+            name: pd.Series(header[name])
+            for name in header
+            if name and name not in taken and np.ndim(header[name]) == 1
+        }
+        columns = [_filled(remedy, labels) for remedy in remedies]
         of_options = [{name: value} for name, value in options.items() if value is not None]
+        if len(header) > 0:
+            roles = "; ".join(self.lines()) or "none"
+            why += f"\ncolumns: {listed(header, SHOWN)}\nroles found: {roles}"
         raise InputError(
-            f"{why}\ncolumns: {listed(header, SHOWN)}\nroles found: {roles}",
-            [*of_options, *({"columns": remedy} for remedy in remedies), *answers],
+            why, [*of_options, *({"columns": remedy} for remedy in columns if remedy), *answers]
         )
+
+
+def _filled(remedy, labels):
+    """Return roles with columns in place of "...", where no others can be meant.
+
+    labels : dict of str to pd.Series; None is returned where too few of them have such contents.
+    """
+    for roles, may_be in CONTENTS.items():
+        gaps = [role for role in roles if remedy.get(role) == GAP]
+        names = [name for name, column in labels.items() if gaps and may_be(column)]
+        if len(names) < len(gaps):
+            return None
+        if len(names) == len(gaps):
+            remedy = remedy | dict(zip(gaps, names))
+    return remedy
+
+
+def _are_truth(column):
+    """Return whether every cell says that a pair is genuine, or that it is not."""
+    return np.logical_or(*words_of_truth(column)).all()
+
+
+def _are_names(column):
+    """Return whether cells can be names of people or images."""
+    return column.nunique() > 2
+
+
+CONTENTS = {  # what columns of some roles contain
+    ("genuine", "impostor"): _are_truth,
+    ("score", "distance"): is_number_column,
+    (*SIDES, *WHO, "identity", "image"): _are_names,
+}
 
 
 def as_mapping(columns):

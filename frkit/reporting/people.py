@@ -16,6 +16,7 @@ from frkit.findings.inputs import suffix
 from frkit.findings.tables import Table, cells, column_cells
 from frkit.intervals import provenance
 from frkit.intervals.compare import holm
+from frkit.scores.kept import has_names
 
 MOST_PEOPLE = 10  # in a table, and who can be called few
 MOST_PAIRS = 12  # behind the first people
@@ -51,6 +52,8 @@ def _add_people(inputs, section, model_and_rate, people, errors):
     """Tables of the people with errors of one kind and of their worst pairs, and a figure."""
     name, rate = model_and_rate
     where = f"{suffix(name)} {level_words(people)}"
+    if not has_names(inputs.scores, "image"):
+        errors = errors.drop(columns="images")
     section.tables[f"{ERRORS[rate].capitalize()}{where}"] = _table_of_people(errors, rate)
     pairs = _table_of_pairs(inputs.scores_of(name), people, rate)
     section.tables[f"Pairs of the first three, {ERRORS[rate]}{where}"] = pairs

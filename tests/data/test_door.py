@@ -146,8 +146,9 @@ def test_the_command_line_says_the_same_words(tmp_path, capsys):
     text = capsys.readouterr().out
     assert f"{len(PAIRS):,} pairs: {SAME.sum():,} genuine" in text
     assert "distance: 'L2 dist (arc)'" in text and "frkit report" in text
-    assert main(["look", str(written(tmp_path, LABELS, "labels.csv"))]) == 2
-    assert "--columns embedding=... identity=..." in capsys.readouterr().err
+    odd = pd.DataFrame({"x": PAIRS.cosine, "y": SAME.astype(int)})
+    assert main(["look", str(written(tmp_path, odd, "odd.csv"))]) == 2
+    assert "--columns score=x" in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore:.race. is blank in 11 images")
@@ -793,21 +794,6 @@ def test_words_of_failure_are_failed_comparisons(tmp_path, word, capsys):
 @pytest.mark.filterwarnings("error")
 def test_scores_of_a_few_values_are_no_marks():
     fk.pairs(np.round(PAIRS.cosine.to_numpy(), 1), SAME)
-
-
-@pytest.mark.parametrize("name", ["t.csv", "t.npz"])
-def test_scores_of_both_kinds_in_two_columns_become_one_in_pandas(tmp_path, name):
-    kinds = {"positive": PAIRS.cosine[SAME], "negative": PAIRS.cosine[~SAME]}
-    frame = pd.DataFrame({kind: pd.Series(values.to_numpy()) for kind, values in kinds.items()})
-    if name == "t.npz":
-        np.savez(tmp_path / name, **kinds)
-    else:
-        frame.to_csv(tmp_path / name, index=False)
-    with refused("score") as asked:
-        fk.open_data(tmp_path / name)
-    line = str(asked.value).split("pandas makes: ")[1].split("; or give")[0]
-    data = fk.open_data(eval(line))
-    np.testing.assert_allclose(frr_of(data), OF_PAIRS, atol=1e-12)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -1,0 +1,285 @@
+"""What a stranger's files are refused with can be copied, and does not ask the same again."""
+
+from contextlib import nullcontext
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+import xarray as xr
+from named import named
+from refusals import refused
+
+import frkit as fk
+
+pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+RNG = np.random.default_rng(7)
+WHO = np.repeat(np.arange(20), 4)
+VECTORS = RNG.normal(size=(20, 16))[WHO] + 0.7 * RNG.normal(size=(80, 16))
+VECTORS /= np.linalg.norm(VECTORS, axis=1, keepdims=True)
+COSINE = VECTORS @ VECTORS.T
+PEOPLE = np.array([f"p{k:02d}" for k in WHO])
+IMAGES = np.array([f"p{k:02d}_{shot}.jpg" for k, shot in zip(WHO, np.tile(range(4), 20))])
+FIRST, SECOND = np.triu_indices(80, 1)
+SAME = WHO[FIRST] == WHO[SECOND]
+SCORES = COSINE[FIRST, SECOND]
+NAMED = pd.DataFrame({"image1": IMAGES[FIRST], "image2": IMAGES[SECOND]})
+LABELLED = pd.DataFrame({"score": SCORES, "genuine": SAME.astype(int)})
+BY_NUMBER = "{name}_{number}.jpg"
+
+
+def asked_about(source, **options):
+    """The question about a file or table: its message, and the calls that it proposes."""
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(source, **options)
+    return str(question.value), question.value.calls
+
+
+def line_in(message, beginning="fk.open_data("):
+    """The first call in a message, up to its last bracket."""
+    start = message.index(beginning)
+    depth = 0
+    for end in range(start, len(message)):
+        depth += (message[end] == "(") - (message[end] == ")")
+        if depth == 0 and message[end] == ")":
+            return message[start : end + 1]
+
+
+def run(line, **names):
+    return eval(line, {"fk": fk, "pd": pd, "np": np, **names})
+
+
+def scores_of(data):
+    return named(data).score.values, named(data).genuine.values
+
+
+# --- numbers that mark failures -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("column", ["distance", "score"])
+@pytest.mark.parametrize("nearest", [2, 5])
+@pytest.mark.parametrize("step", [1, 0.01])
+def test_zeros_of_failures_among_true_numbers_are_asked_about(column, nearest, step):
+    numbers = np.round(70 * (1 - SCORES) / 2 if column == "distance" else 35 * (1 + SCORES))
+    numbers += nearest - numbers.min()
+    is_failed = RNG.random(len(numbers)) < 0.06
+    table = LABELLED[["genuine"]].assign(**{column: np.where(is_failed, 0, numbers) * step})
+    message, calls = asked_about(table)
+    assert f"the {column} 0 " in message
+    scores, _ = scores_of(run(calls[0], frame=table))
+    np.testing.assert_array_equal(np.isnan(scores), is_failed)
+    scores, _ = scores_of(run(calls[1], frame=table))
+    assert not np.isnan(scores).any()
+
+
+@pytest.mark.parametrize("column", ["distance", "score"])
+def test_whole_numbers_without_a_mark_are_not_asked_about(column):
+    numbers = np.round(70 * (1 - SCORES) / 2 if column == "distance" else 35 * (1 + SCORES))
+    table = LABELLED[["genuine"]].assign(**{column: numbers - numbers.min()})
+    assert not np.isnan(scores_of(fk.open_data(table))[0]).any()
+
+
+# --- names of rows and columns --------------------------------------------------------------------
+
+
+def test_the_calls_for_a_labelled_array_run():
+    values = xr.DataArray(
+        COSINE + 0.01 * RNG.normal(size=COSINE.shape),
+        dims=("probe", "reference"),
+        coords={"probe": IMAGES, "reference": IMAGES},
+    )
+    with pytest.raises(fk.InputError) as question:
+        fk.score_matrix(values)
+    for call in question.value.calls:
+        assert run(call, values=values).shape == (80, 80)
+    by_pattern = run(question.value.calls[0], values=values)
+    assert by_pattern.probe_identity.values.tolist() == PEOPLE.tolist()
+
+
+def test_images_in_rows_and_people_in_columns_get_a_line(tmp_path):
+    gallery = VECTORS @ VECTORS[::4].T
+    rows = [f"img{k}" for k in range(80)]
+    pd.DataFrame(gallery, rows, PEOPLE[::4]).to_csv(tmp_path / "gallery.csv")
+    frame = pd.read_csv(tmp_path / "gallery.csv", index_col=0)
+    for same_images in (None, False):
+        message, calls = asked_about(
+            tmp_path / "gallery.csv", kind="matrix", same_images=same_images
+        )
+        assert calls == []
+        scores = run(line_in(message, "fk.score_matrix("), frame=frame, people_of_rows=PEOPLE)
+        genuine = scores.probe_identity.values[:, None] == scores.reference_identity.values
+        assert genuine.sum() == 80
+
+
+# --- the truth ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["genuine", "label"])
+@pytest.mark.parametrize("table", [NAMED, NAMED[[]]], ids=["images", "no images"])
+def test_labels_one_and_two_get_a_line_of_pandas(tmp_path, name, table):
+    path = tmp_path / "pairs.csv"
+    table.assign(**{name: SAME + 1}, score=SCORES).to_csv(path, index=False)
+    message, calls = asked_about(path)
+    data = run(line_in(message.split("others are")[1]), frame=pd.read_csv(path))
+    np.testing.assert_array_equal(scores_of(data)[1], SAME)
+    if calls:
+        further, _ = asked_about(path, columns={"genuine": None})
+        assert further != message and f"'genuine': '{name}'" not in further
+
+
+@pytest.mark.parametrize("share", [0.2, 1])
+def test_a_blank_truth_is_not_proposed(tmp_path, share):
+    path = tmp_path / "pairs.csv"
+    truth = pd.Series(SAME.astype(int)).where(RNG.random(len(SAME)) >= share)
+    NAMED.assign(genuine=truth, score=SCORES).to_csv(path, index=False)
+    message, calls = asked_about(path)
+    assert not any("'genuine': 'genuine'" in call or "..." in call for call in calls)
+    if share < 1:
+        data = run(line_in(message), frame=pd.read_csv(path))
+        assert len(scores_of(data)[0]) == truth.notna().sum()
+    else:
+        np.testing.assert_array_equal(scores_of(run(calls[0]))[1], SAME)
+
+
+def test_the_only_column_that_can_be_meant_is_named(tmp_path):
+    names = {"probe": IMAGES[FIRST], "other": IMAGES[SECOND]}
+    table = pd.DataFrame(names | {"score": SCORES, "truth": SAME.astype(int)})
+    _, [call] = asked_about(table, columns={"probe": "probe"})
+    assert "'reference': 'other'" in call
+    np.testing.assert_array_equal(scores_of(run(call, frame=table))[0], SCORES)
+
+
+# --- arrays, and cells that are no numbers --------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["scores.npz", "scores.csv"])
+def test_genuine_and_impostor_scores_get_a_line(tmp_path, name):
+    path = tmp_path / name
+    kinds = {"positive": SCORES[SAME], "negative": SCORES[~SAME]}
+    if name == "scores.npz":
+        np.savez(path, **kinds, threshold=0.4)
+    else:
+        pd.DataFrame({kind: pd.Series(each) for kind, each in kinds.items()}).to_csv(
+            path, index=False
+        )
+    message, _ = asked_about(path)
+    with np.load(path) if name == "scores.npz" else nullcontext(pd.read_csv(path)) as data:
+        scores, genuine = scores_of(run(line_in(message), data=data))
+    np.testing.assert_array_equal(scores, np.r_[SCORES[SAME], SCORES[~SAME]])
+    assert genuine.tolist() == [True] * SAME.sum() + [False] * (~SAME).sum()
+
+
+def test_attacks_in_an_npz_say_what_the_frame_is(tmp_path):
+    path = tmp_path / "scores.npz"
+    kind = np.where(SAME, "genuine", "impostor")
+    kind[::9] = "attack"
+    np.savez(path, score=SCORES, kind=kind)
+    message, _ = asked_about(path)
+    frame = run(line_in(message, "pd.DataFrame("), path=path)
+    others = run(message[message.index("frame[") :], frame=frame)
+    scores, genuine = scores_of(fk.open_data(others))
+    is_pair = np.arange(len(SCORES)) % 9 > 0
+    np.testing.assert_array_equal(scores, SCORES[is_pair])
+    np.testing.assert_array_equal(genuine, SAME[is_pair])
+
+
+def test_columns_that_are_not_numbered_become_an_embedding_by_a_line():
+    columns = list("abcdefghijklmnop")
+    frame = pd.DataFrame(VECTORS, columns=columns).assign(person=PEOPLE)
+    for options in ({}, {"columns": {"embedding": columns, "identity": "person"}}):
+        message, _ = asked_about(frame, **options)
+        faces = run(line_in(message, "fk.faces("), frame=frame, columns=columns)
+        np.testing.assert_allclose(faces.embedding, VECTORS, atol=1e-6)
+
+
+@pytest.mark.parametrize("of", ["images", "people"])
+def test_an_array_for_each_name_gets_a_line(tmp_path, of):
+    path = tmp_path / "many.npz"
+    by_person = {name: VECTORS[PEOPLE == name] for name in np.unique(PEOPLE)}
+    np.savez(path, **(dict(zip(IMAGES, VECTORS)) if of == "images" else by_person))
+    message, _ = asked_about(path)
+    line = line_in(message, "fk.open_data(" if of == "images" else "fk.faces(")
+    with np.load(path) as arrays:
+        faces = run(line, arrays=arrays)
+    np.testing.assert_allclose(faces.embedding, VECTORS, atol=1e-6)
+    assert faces.identity.values.tolist() == PEOPLE.tolist()
+
+
+@pytest.mark.parametrize("form", ["{:.1f} %", "{:.1f}%", "{:,.1f}"])
+def test_percentages_and_thousands_get_a_line(tmp_path, form):
+    path = tmp_path / "pairs.csv"
+    numbers = 1000 * (2 + SCORES)
+    LABELLED.assign(score=[form.format(number) for number in numbers]).to_csv(path, index=False)
+    message, _ = asked_about(path)
+    scores, _ = scores_of(run(line_in(message), frame=pd.read_csv(path)))
+    np.testing.assert_allclose(scores, numbers, atol=0.051)
+
+
+def test_a_struct_of_matlab_is_called_so(tmp_path):
+    scipy.io.savemat(tmp_path / "faces.mat", {"T": {"features": VECTORS, "people": [1, 2]}})
+    with refused("faces.mat", "T", "struct"):
+        fk.look(tmp_path / "faces.mat")
+
+
+def test_an_image_of_two_people_in_the_labels_is_named(tmp_path):
+    labels = pd.DataFrame({"image": IMAGES, "person": PEOPLE, "light": ["day", "night"] * 40})
+    labels = pd.concat([labels, labels.iloc[[3]].assign(person="p07")])
+    np.savez(tmp_path / "faces.npz", embedding=VECTORS, image=IMAGES)
+    for source in (tmp_path / "faces.npz", NAMED.assign(score=SCORES)):
+        with refused("p00_3.jpg", "image", "two people"):
+            fk.open_data(source, labels=labels)
+
+
+# --- sentences ------------------------------------------------------------------------------------
+
+
+def test_a_broken_file_is_not_called_a_pickle(tmp_path):
+    for name in ("broken.npy", "broken.npz"):
+        (tmp_path / name).write_bytes(b"no array at all")
+        message, _ = asked_about(tmp_path / name)
+        assert "damaged" in message and "can only be read by unpickling" not in message
+
+
+def test_what_is_no_data_is_called_by_its_type():
+    message, _ = asked_about(xr.DataArray([1.0, 2.0], dims="x"))
+    assert "DataArray" in message and "report" not in message
+
+
+# --- several models and files ---------------------------------------------------------------------
+
+
+def test_one_model_of_similarities_and_one_of_distances_get_a_line(tmp_path):
+    path = tmp_path / "long.csv"
+    rows = NAMED.assign(genuine=SAME.astype(int))
+    models = [rows.assign(model="a", score=SCORES), rows.assign(model="b", score=1 - SCORES)]
+    for order in (models, models[::-1]):
+        pd.concat(order).to_csv(path, index=False)
+        _, calls = asked_about(path, columns={"model": "model"})
+        with pytest.raises(fk.InputError) as question:
+            run(calls[0])
+        message = str(question.value)
+        data = run(line_in(message), frame=pd.read_csv(path))
+        a, b = (data["pairs"].score.sel(model=name).values for name in "ab")
+        np.testing.assert_allclose(a - a.mean(), b - b.mean(), atol=1e-9)
+        assert a[SAME].mean() > a[~SAME].mean()
+
+
+def test_a_list_of_pairs_and_a_file_of_scores_get_a_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = {"sep": " ", "header": False, "index": False}
+    NAMED.assign(genuine=SAME.astype(int))[["genuine", "image1", "image2"]].to_csv(
+        "trials.txt", **options
+    )
+    NAMED.assign(score=SCORES).to_csv("scores.txt", **options)
+    for order in (["trials.txt", "scores.txt"], ["scores.txt", "trials.txt"]):
+        message, _ = asked_about(order)
+        scores, genuine = scores_of(run(line_in(message)))
+        np.testing.assert_allclose(scores, SCORES)
+        np.testing.assert_array_equal(genuine, SAME)
+
+
+def test_people_of_a_list_without_images_have_no_number_of_images():
+    names = {"person1": PEOPLE[FIRST], "person2": PEOPLE[SECOND]}
+    report = fk.report(fk.open_data(pd.DataFrame(names | {"score": SCORES})), quick=True)
+    [table] = [table for name, table in report.tables.items() if name.startswith("False rejects")]
+    assert "images" not in table
