@@ -5,9 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
-from frkit.base import require, warn
+from frkit.base import listed, require, warn
 from frkit.data.alignment import in_one_order, require_same_names, stacked
 from frkit.data.sides import SIDES, WHO, coded_sides
+from frkit.io.joins import CLEAR, share_above
 from frkit.io.pair_list import warn_of_distances
 from frkit.scores.kept import IMAGES, columns_of_sides, kept_list, named_pairs
 
@@ -18,6 +19,7 @@ def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
     Pairs whose images have names are joined by these, in the order of the first list.
     """
     lists = {name: named_pairs(kept) for name, kept in models.items()}
+    _refuse_two_directions(lists)
     first_name, first = next(iter(lists.items()))
     in_order = {first_name: first}
     for name, pairs in [*lists.items()][1:]:
@@ -28,6 +30,26 @@ def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
         columns = [joined.coords.get(column) for column in columns_of_sides(name)]
         sides[name] = coded_sides(columns, SIDES, joined.sizes["pair"], complete=False)
     return kept_list(joined, sides)
+
+
+def _refuse_two_directions(lists):
+    """Refuse scores of some models that are clearly read the wrong way round.
+
+    So they are where one option says that the scores of all models are distances.
+    """
+    turned = [
+        name
+        for name, pairs in lists.items()
+        if share_above(pairs["score"].values, pairs["genuine"].values)[1] < -CLEAR
+    ]
+    require(
+        len(turned) in (0, len(lists)),
+        f"strangers are more alike than one person for {listed(turned)}, and not for other models: "
+        "some are similarities, and others distances. Open each by itself: fk.open_data({'a': "
+        "fk.open_data('a.csv', columns={'score': 'score'}), 'b': fk.open_data('b.csv', columns="
+        "{'distance': 'score'})}); rows of one table are frame[frame['model'] == 'a']"
+        ".drop(columns='model') in place of a file",
+    )
 
 
 def _in_order(first_name, first, name, pairs):

@@ -7,6 +7,7 @@ where 13 people are listed under two groups).
 """
 
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from frkit.io.arrays import READERS, read_npy
 from frkit.io.cells import as_numbers, refuse_cells, to_numbers
 from frkit.io.frames import by_row, read_frame
 from frkit.io.names import words_of_truth
-from frkit.io.text import text_layout, warn_of_comments
+from frkit.io.text import text_layout
 
 TABLES = ("text", "parquet", "json", "json lines", "frame")
 INSTEAD = {  # of what has arrays and is opened in Python, the line that does it
@@ -245,28 +246,22 @@ def _numbered_pairs(path):
     mark = text_layout(path).mark
     with reading("the list"), open_text(path) as file:
         lines = [[cell for cell in map(stripped, line.split(mark)) if cell] for line in file]
-    rows = {number: cells for number, cells in enumerate(lines, 1) if cells}
-    comments = [number for number, cells in rows.items() if cells[0].startswith("#")]
-    if comments:
-        warn_of_comments(comments)
-        rows = {number: rows[number] for number in rows if number not in comments}
-    first = next(iter(rows))
-    if _is_count(rows[first]):
-        del rows[first]
-    for number, cells in rows.items():
-        require(len(cells) in (3, 4), f"line {number} has {len(cells)} cells; {FORM_OF_LFW}")
-    # of three cells, the second number is of the same person
-    full_rows = [
-        cells if len(cells) == 4 else [*cells[:2], cells[0], cells[2]] for cells in rows.values()
-    ]
-    table = pd.DataFrame(full_rows, [*rows], ["name", "n1", "other", "n2"])
-    pairs = pd.DataFrame({"genuine": (table.name == table.other).astype(int)})
-    for side, identity, name, number in zip(SIDES, WHO, ("name", "other"), ("n1", "n2")):
-        people, numbers = table[name], table[number]
-        is_number = numbers.str.fullmatch("[0-9]+").to_numpy()
-        refuse_cells(numbers, ~is_number, f"is no image number; {FORM_OF_LFW}")
-        pairs[side] = people + "/" + people + "_" + numbers.str.zfill(4) + ".jpg"
-        pairs[identity] = people
+    rows = pd.DataFrame([*zip_longest(*lines)], columns=range(1, len(lines) + 1)).T
+    rows = rows.dropna(how="all")
+    if _is_count(rows.iloc[0].dropna()):
+        rows = rows[1:]
+    n_cells = rows.notna().sum(axis=1)
+    is_bad = ~n_cells.isin([3, 4]) | rows[0].str.startswith("#")
+    refuse_cells(rows[0].rename("name"), is_bad, f"begins no line of this list; {FORM_OF_LFW}")
+    is_same = n_cells == 3  # the second number is of the same person
+    people = [rows[0], rows[2].mask(is_same, rows[0])]
+    numbers = [rows[1], rows[2].where(is_same, rows.get(3))]
+    pairs = pd.DataFrame({"genuine": (people[0] == people[1]).astype(int)})
+    for side, identity, name, number in zip(SIDES, WHO, people, numbers):
+        is_number = number.str.fullmatch("[0-9]+").to_numpy(bool)
+        refuse_cells(number, ~is_number, f"is no image number; {FORM_OF_LFW}")
+        pairs[side] = name + "/" + name + "_" + number.str.zfill(4) + ".jpg"
+        pairs[identity] = name
     return pairs
 
 

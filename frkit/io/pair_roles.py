@@ -176,12 +176,6 @@ def fractions(table):
     return [name for name in table if (as_numbers(table[name])[0] % 1 > 0).any()]
 
 
-def is_turned(scores, genuine):
-    """Return whether strangers are clearly more alike than one person, if larger is more alike."""
-    area, errors = share_above(scores, genuine)
-    return area == 0 or area < 0.5 and errors < -2
-
-
 def check_directions(roles, table, genuine, scores):
     """Stop where genuine scores lie below impostors' in a column whose direction was guessed.
 
@@ -189,7 +183,9 @@ def check_directions(roles, table, genuine, scores):
     """
     for role in {*WORDS} - roles.from_user if genuine is not None else ():
         for name in roles.columns.get(role, []):
-            if is_turned(scores[name] if role == "score" else -scores[name], genuine):
+            values = scores[name] if role == "score" else -scores[name]
+            area, errors = share_above(values, genuine)
+            if area == 0 or area < 0.5 and errors < -2:
                 others = [other for other in roles.columns[role] if other != name]
                 turned = [*roles.columns.get(OPPOSITE[role], []), name]
                 remedies = [{OPPOSITE[role]: turned if len(turned) > 1 else name}]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +30,6 @@ from frkit.io.pair_roles import (
     WORDS,
     check_directions,
     check_unconfirmed,
-    is_turned,
     pair_roles,
     refuse_truth,
 )
@@ -55,9 +53,7 @@ UNSAID = (
 def pairs_of_contents(contents, options):
     """Return the kept pairs of a file or table; options : of `open_data`."""
     if names_models(options) and not contents.roles:
-        models = read_by_model(contents, options, pairs_of_contents)
-        _refuse_two_directions(models, options["columns"]["model"])
-        return stack_lists(models)
+        return stack_lists(read_by_model(contents, options, pairs_of_contents))
     options = {name: value for name, value in options.items() if name != "kind"}
     table = table_of(contents)
     has_scores = not contents.roles or {"score", "distance"} & {*contents.roles}
@@ -80,29 +76,6 @@ def pairs_of_contents(contents, options):
             ask_about_models(column)
     columns.pop("model", None)
     return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
-
-
-def _refuse_two_directions(models, column):
-    """Refuse scores in one column, some of which are similarities and others distances.
-
-    models : dict of str to the list of pairs of a model; column : which says the model of a row
-    """
-    turned = [
-        name
-        for name, pairs in models.items()
-        if is_turned(pairs["pairs"].score.values, pairs["pairs"].genuine.values)
-    ]
-    roles = json.loads(next(iter(models.values())).attrs["roles"])
-    role = "score" if "score" in roles else "distance"
-    [scores] = roles[role]
-    require(
-        len(turned) in (0, len(models)),
-        f"in {scores!r}, strangers are more alike than one person for {listed(turned)}, and less "
-        "for other models: some are similarities, and others distances. Turn these: "
-        f"fk.open_data(frame.assign(**{{{scores!r}: frame[{scores!r}].where(~frame[{column!r}]"
-        f".isin({turned}), -frame[{scores!r}])}}), columns={{'model': {column!r}, {role!r}: "
-        f"{scores!r}}}), {WITH_FRAME}",
-    )
 
 
 def _refuse_attacks(table):

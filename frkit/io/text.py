@@ -8,7 +8,7 @@ from itertools import islice, zip_longest
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, require, warn
+from frkit.base import InputError, require
 from frkit.data.files import encoding_of, open_text, opener, reading
 from frkit.data.labels import ABRIDGED, NO_WIDTH, stripped
 from frkit.io.cells import FRACTION, NO_NUMBER, NUMBER, THOUSANDS, refuse_cells
@@ -158,11 +158,6 @@ def _refuse_comments(table):
     is_comment = first.str.startswith("#", na=False)
     if 0 < is_comment.mean() <= MOST_COMMENTS:
         raise InputError(COMMENT.format(table.index[is_comment][0]))
-
-
-def warn_of_comments(lines):
-    """Warn that lines are skipped; lines : their numbers."""
-    warn(f"{len(lines):,} line(s) that begin with '#' are skipped, the first is line {lines[0]}")
 
 
 def text_layout(path):

@@ -248,20 +248,29 @@ def test_what_is_no_data_is_called_by_its_type():
 # --- several models and files ---------------------------------------------------------------------
 
 
-def test_one_model_of_similarities_and_one_of_distances_get_a_line(tmp_path):
-    path = tmp_path / "long.csv"
+@pytest.mark.parametrize("form", ["one table", "two files"])
+def test_one_model_of_similarities_and_one_of_distances_get_a_line(tmp_path, monkeypatch, form):
+    monkeypatch.chdir(tmp_path)
     rows = NAMED.assign(genuine=SAME.astype(int))
-    models = [rows.assign(model="a", score=SCORES), rows.assign(model="b", score=1 - SCORES)]
-    for order in (models, models[::-1]):
-        pd.concat(order).to_csv(path, index=False)
-        _, calls = asked_about(path, columns={"model": "model"})
-        with pytest.raises(fk.InputError) as question:
-            run(calls[0])
-        message = str(question.value)
-        data = run(line_in(message), frame=pd.read_csv(path))
-        a, b = (data["pairs"].score.sel(model=name).values for name in "ab")
-        np.testing.assert_allclose(a - a.mean(), b - b.mean(), atol=1e-9)
-        assert a[SAME].mean() > a[~SAME].mean()
+    models = {"a": rows.assign(score=SCORES), "b": rows.assign(score=1 - SCORES)}
+    for name, table in models.items():
+        table.to_csv(f"{name}.csv", index=False)
+    frame = pd.concat([table.assign(model=name) for name, table in models.items()])
+    frame.to_csv("long.csv", index=False)
+    columns = {"model": "model"} if form == "one table" else {}
+    source = "long.csv" if columns else ["a.csv", "b.csv"]
+    _, calls = asked_about(source, columns=columns)
+    with pytest.raises(fk.InputError) as question:  # as the first call calls all of them distances
+        run(calls[0])
+    line = line_in(str(question.value))
+    if form == "one table":
+        for name in "ab":
+            rows = f"frame[frame['model'] == '{name}'].drop(columns='model')"
+            line = line.replace(f"'{name}.csv'", rows)
+    data = run(line, frame=frame)
+    a, b = (data["pairs"].score.sel(model=name).values for name in "ab")
+    np.testing.assert_allclose(a - a.mean(), b - b.mean(), atol=1e-9)
+    assert a[SAME].mean() > a[~SAME].mean()
 
 
 def test_a_list_of_pairs_and_a_file_of_scores_get_a_line(tmp_path, monkeypatch):
