@@ -24,7 +24,6 @@ KINDS = {
     ".json.gz": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
-    ".feather": "parquet",
     ".mat": "mat",
     ".h5": "hdf5",
     ".hdf5": "hdf5",
@@ -44,6 +43,7 @@ INSTEAD = {  # of a file that frkit does not read, what to do
     ".xlsx": SHEET,
     ".xls": SHEET,
     ".ods": SHEET,
+    ".feather": "in Python give fk.open_data(pd.read_feather(path))",
     ".rds": "write it in R with write.csv",
     ".rdata": "write it in R with write.csv",
 }

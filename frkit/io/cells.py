@@ -35,15 +35,14 @@ def several_marks(missing):
 def without_words(table, missing):
     """Return a table whose columns of numbers are blank where the user's words say "failed"."""
     words = [mark for mark in several_marks(missing) if isinstance(mark, str)]
-    if not words:
-        return table
-    columns = []
-    for number in range(len(table.columns)):  # names may occur twice
-        column = table.iloc[:, number]
+
+    def without(column):
+        """Return a column; blank where it has a word, if its other cells are numbers."""
         is_word = column.astype(str).isin(words)
         is_score = is_word.any() and is_number_column(column[~is_word])
-        columns.append(column.mask(is_word) if is_score else column)
-    return pd.concat(columns, axis=1)
+        return column.mask(is_word) if is_score else column
+
+    return table.apply(without) if words else table
 
 
 def to_numbers(column, blank=True):

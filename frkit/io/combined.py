@@ -61,12 +61,6 @@ def _in_order(first_name, first, name, pairs):
             pd.MultiIndex.from_arrays([each[side].values for side in sides])
             for each in (first, pairs)
         )
-        are_exchanged = names.swaplevel().isin(order) & ~names.isin(order)
-        require(
-            not are_exchanged.any(),
-            f"{are_exchanged.sum():,} pairs of model {name!r} have probe and reference exchanged "
-            f"against {first_name!r}: write them in one direction",
-        )
         if order.is_unique and names.is_unique:
             require_same_names("pairs", (first_name, name), order, names)
             return pairs.isel(pair=names.get_indexer(order))

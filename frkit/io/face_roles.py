@@ -54,7 +54,7 @@ def face_roles(columns, user_columns=None, by_name=False):
     )
     n_images = np.shape(columns[embedding])[-2]
     if "image" not in roles.from_user:
-        images = _images(_labels(roles, columns, n_images), by_name)
+        images = _images(free_labels(roles, columns, n_images), by_name)
         if len(images) > 1 and by_name:
             why = f"{listed(images)} could all be names of images"
             roles.ask(columns, why, {"image": images[0]})
@@ -62,12 +62,12 @@ def face_roles(columns, user_columns=None, by_name=False):
     if by_name and not roles.column("image"):
         roles.ask(columns, "no column has names of images", {"image": "..."})
     if not by_name and "identity" not in roles.from_user:
-        labels = _labels(roles, columns, n_images)
+        labels = free_labels(roles, columns, n_images)
         roles.columns["identity"] = [_identity(roles, columns, labels)]
     return roles
 
 
-def _labels(roles, columns, n_images):
+def free_labels(roles, columns, n_images):
     """Return the columns without a role that have one label for each image."""
     free = roles.free(columns)
     return {name: columns[name] for name in free if np.shape(columns[name]) == (n_images,)}

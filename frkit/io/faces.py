@@ -17,25 +17,22 @@ from frkit.data.checks import (
     check_faces,
     checked_embedding,
     is_lazy,
-    loaded,
     refuse_scores,
     row_pieces,
 )
 from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
-from frkit.io.face_roles import face_roles, gathered
+from frkit.io.face_roles import face_roles, free_labels, gathered
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.notices import warn_of_parts, warn_of_shift, warn_of_spellings
+from frkit.io.notices import warn_of_parts, warn_of_spellings
 from frkit.io.roles import models_column
-from frkit.io.text import UNNAMED
 
 # roles, and an array of files that an earlier frkit wrote
 NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "image_attributes"}
-FIRST = 10_000  # rows that show what embeddings are
 WIDE = 8  # equal embeddings with at least this many features are no coincidence
 
 
@@ -169,8 +166,9 @@ def faces_of_contents(contents, options):
         identity = identities_from(image, pattern)
         roles.who = f"by the pattern {pattern!r} of names of images"
     n_images = np.shape(columns[roles.column("embedding")])[-2]
-    if not is_of_one:
-        _ask_about_several_models(columns, n_images)
+    column = None if is_of_one else models_column(free_labels(roles, columns, n_images))
+    if column is not None:  # else images would count several times
+        ask_about_models(column)
     attributes = _attributes(columns, roles, n_images)
     if labels is not None and are_of_people:
         more = attributes_by_name(labels, {"image": [image], "identity": [identity]}, attributes)
@@ -212,20 +210,6 @@ def _are_fractions(values):
     return values.dtype.kind == "f" and bool(np.any(values[np.isfinite(values)] % 1 > 0))
 
 
-def _ask_about_several_models(columns, n_images):
-    """Ask about a column of models where other labels repeat: images would count several times."""
-    labels = {
-        name: np.asarray(values)
-        for name, values in columns.items()
-        if np.shape(values) == (n_images,)
-    }
-    rows = pd.DataFrame(labels).select_dtypes(exclude="floating")
-    rows = rows.drop(columns=[*UNNAMED], errors="ignore").drop_duplicates()
-    column = models_column(rows)
-    if column is not None and rows.drop(columns=column).duplicated().any():
-        ask_about_models(column)
-
-
 def _attributes(columns, roles, n_images):
     """Return the attributes: those that are named, and all other labels with usable names."""
     named = {name: columns[column] for name, [column] in roles.attributes.items()}
@@ -244,13 +228,9 @@ def collected(values, identity, image, model, attributes):
     n_images = values.shape[-2]
     names = range(n_images) if image is None else image
     labels = labels_of_images(n_images, names, identity, attributes)
-    identity = labels["identity"].to_numpy(str)
-    _check_people(identity)
-    if values.shape[-1] >= WIDE:
-        rows = values if values.ndim == 2 else values[0]
-        warn_of_shift(loaded(rows[:FIRST]), identity[:FIRST])
-        if not is_lazy(values):
-            _warn_of_copies(rows)
+    _check_people(labels["identity"])
+    if values.shape[-1] >= WIDE and not is_lazy(values):
+        _warn_of_copies(values if values.ndim == 2 else values[0])
     warn_of_spellings({name: [labels[name]] for name in labels})
     numbered = {NUMBERED: _fingerprint(values)} if image is None else {}
     coords = {"image": ("image", labels.index.to_numpy(str), numbered)}

@@ -1,7 +1,6 @@
 """Tables as DataFrames: text, JSON, Parquet, and frames with an index."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,7 @@ def read_frame(path):
     Parameters
     ----------
     path : Path or pd.DataFrame
-        Text of any name, plain or .gz; JSON and JSON Lines; Parquet or Feather.
+        Text of any name, plain or .gz; JSON and JSON Lines; Parquet.
 
     Returns
     -------
@@ -69,14 +68,12 @@ def _object(pairs):
 
 
 def _read_arrow(path):
-    """Read Parquet or Feather."""
-    is_feather = path.suffix.lower() == ".feather"
-    module = "feather" if is_feather else "parquet"
-    arrow = import_module(f"pyarrow.{module}")
-    options = {} if is_feather else {"pre_buffer": False}
+    """Read Parquet."""
+    from pyarrow.parquet import read_table
+
     with reading("the table"):
         # without threads, which hang in a forked process
-        stored = arrow.read_table(path, use_threads=False, **options)
+        stored = read_table(path, use_threads=False, pre_buffer=False)
         stored.validate(full=True)  # pandas would find text that is not UTF-8 later
         table = stored.to_pandas(use_threads=False)
     return _as_table(table)

@@ -11,8 +11,6 @@ from frkit.io.roles import FLAGS
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
 FEWEST = 20  # scores, or rows, that show what they are
-MOST_ROWS = 5  # most rows by which labels are tried shifted
-CLEAR = 5.0  # standard errors from which on labels are shifted
 # words of the name of a column of flags
 OF_FAILURES = frozenset("fta fte failure failed fail detected acquired ok valid status".split())
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
@@ -87,18 +85,14 @@ def warn_of_failures(roles, table, scores, marks):
     has_score = np.any([np.isfinite(each) & ~np.isin(each, marks) for each in scores], axis=0)
     taken = {*roles.from_user}.union(*roles.columns.values())
     for name in [name for name in table if name not in taken]:
-        words = {*table[name][has_score].dropna().astype(str).str.lower().unique()[:3]}
-        if len(words) == 2 and words <= FLAGS and words_of(name) & OF_FAILURES:
+        cells = table[name][has_score].dropna()
+        words = {str(word).lower(): word for word in cells.unique()[:3]}
+        are_flags = len(words) == 2 and {*words} <= FLAGS and words_of(name) & OF_FAILURES
+        rows = cells[cells.isin([*words.values()] if are_flags else FAILURES)]
+        if len(rows) > 0:
             warn(
-                f"column {name!r} may say which comparisons failed, and all that have a score "
-                "count; make the scores of those that failed blank"
-            )
-        is_failed = table[name].isin(FAILURES).to_numpy() & has_score
-        if is_failed.any():
-            words = table[name][is_failed].unique().tolist()
-            warn(
-                f"{is_failed.sum():,} rows with {listed(words)} in column {name!r} have a score, "
-                "which counts like any other; if these comparisons failed, make their scores blank"
+                f"{len(rows):,} rows with {listed(rows.unique())} in column {name!r} have a score, "
+                "which counts like any other; where comparisons failed, make their scores blank"
             )
 
 
@@ -113,29 +107,4 @@ def warn_of_decisions(scores):
             f"the scores have only two values, {low:g} and {high:g}, as decisions have: so there "
             "is only one threshold, with one FAR and one FRR; give the scores on which the "
             "decisions rest"
-        )
-
-
-def warn_of_shift(rows, identity):
-    """Warn of labels that are shifted by a few rows against their images.
-
-    Where images of a person follow each other, neighbours are least alike where the person changes.
-    """
-    changes = np.flatnonzero(identity[1:] != identity[:-1])
-    changes = changes[(changes >= MOST_ROWS) & (changes < len(rows) - 1 - MOST_ROWS)]
-    if len(changes) < FEWEST:
-        return
-    norms = np.linalg.norm(rows, axis=1)
-    alike = np.einsum("ij,ij->i", rows[1:], rows[:-1]) / (norms[1:] * norms[:-1])
-    shifts = sorted(range(-MOST_ROWS, MOST_ROWS + 1), key=abs)
-    means = [alike[changes + shift].mean() for shift in shifts]
-    is_low = np.array(means) < (means[0] + min(means)) / 2
-    shift = shifts[int(np.argmax(is_low))]
-    excess = alike[changes] - alike[changes + shift]
-    if excess.mean() > CLEAR * excess.std() / np.sqrt(len(changes)):
-        direction = "later" if shift > 0 else "earlier"
-        warn(
-            f"images of another person begin {abs(shift)} row(s) {direction} than their labels "
-            "say: labels and embeddings are probably shifted, as by a header that was read as a "
-            "label, or by an image without an embedding; row k of both must be the same image"
         )

@@ -7,7 +7,6 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import (
-    InputError,
     listed,
     real_numbers,
     refuse_infinite,
@@ -137,51 +136,44 @@ def ask_about_marks(scores: np.ndarray, missing=None, is_distance=False) -> None
     if missing is not None and not several_marks(missing):
         return
     distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
-    question = {}
-    apart = marks_apart(distinct, counts)
-    marks = list(dict.fromkeys([*apart, *_repeated(distinct, counts, is_distance)]))
+    marks = _marks(distinct, counts, is_distance)
+    if not marks:
+        return
+    others = distinct[~np.isin(distinct, marks)]
     what = "distance" if is_distance else "score"
-    for mark in marks:
-        others = distinct[distinct != mark]
-        how = "is apart from" if mark in apart else "is far more frequent than"
-        question[mark] = (
-            f"the {what} {mark:g} {how} the others, which are from {others[0]:g} to "
-            f"{others[-1]:g}: does it mark failed comparisons, or images compared with themselves?"
-        )
-    if marks and missing is None:
-        raise InputError(
-            "; ".join(question[mark] for mark in marks),
-            [{"missing": marks}, {"missing": []}],
-        )
-    for text in question.values():
-        warn(f"{text} The option missing says so")
+    shown = " and ".join(f"{mark:g}" for mark in marks)
+    question = (
+        f"the {what} {shown} is apart from the others, which are from "
+        f"{others[0]:g} to {others[-1]:g}, or far more frequent: does it mark failed comparisons, "
+        "or images compared with themselves?"
+    )
+    require(missing is not None, question, [{"missing": marks}, {"missing": []}])
+    warn(f"{question} The option missing says so")
 
 
-def marks_apart(distinct: np.ndarray, counts: np.ndarray) -> list[float]:
-    """Return the lowest and the highest scores that stand apart from all others: -1, 999."""
-    marks: list[float] = []
-    while len(distinct) > FEWEST_OTHERS:
-        end = next((end for end in (0, -1) if _is_apart(distinct, counts, end)), None)
+def _marks(distinct, counts, is_distance):
+    """Return scores that stand apart from all others by their value (-1, 999) or frequency."""
+    marks = []
+    rest, counts_of_rest = distinct, counts
+    while len(rest) > FEWEST_OTHERS:
+        end = next((end for end in (0, -1) if _is_apart(rest, counts_of_rest, end)), None)
         if end is None:
             break
-        marks.append(float(distinct[end]))
-        distinct, counts = np.delete(distinct, end), np.delete(counts, end)
-    return marks
+        marks.append(float(rest[end]))
+        rest, counts_of_rest = np.delete(rest, end), np.delete(counts_of_rest, end)
+    return list(dict.fromkeys([*marks, *_repeated(distinct, counts, is_distance)]))
 
 
 def _is_apart(distinct, counts, end):
     """Return whether the lowest (end 0) or highest score (end -1) stands apart from all others."""
     others = np.delete(distinct, end)
-    if distinct[end] == USUAL_MARK and end == 0:
-        is_frequent = counts[0] > 2 * max(1, *counts[1:FEWEST_DISTINCT])
-        if others[0] >= 0 or is_frequent:
-            return True
-    gap = np.abs(others - distinct[end]).min()
-    spread = np.ptp(others)
+    is_usual = distinct[end] == USUAL_MARK and end == 0
+    gap, spread = np.abs(others - distinct[end]).min(), np.ptp(others)
+    if is_usual and others[0] >= 0:
+        return True
     if len(distinct) < FEWEST_DISTINCT:
         return gap > 10 * spread
-    is_mark = counts[end] > 2 or distinct[end] == USUAL_MARK and end == 0
-    return gap > spread or is_mark and gap > APART * spread
+    return gap > (APART if is_usual or counts[end] > 2 else 1) * spread
 
 
 def _repeated(distinct, counts, is_distance):

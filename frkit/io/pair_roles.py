@@ -167,8 +167,7 @@ def _ask_scores(roles, table, sample):
     if names:
         why = f"{listed(names)} could be scores; which are, and are they distances?"
         roles.ask(table, why, {"score": names}, {"distance": names})
-    why = "no column looks like scores; name one as score, or as distance"
-    roles.ask(table, why, {"score": "..."})
+    roles.ask(table, "no column looks like scores; name one as score, or as distance")
 
 
 def fractions(table):

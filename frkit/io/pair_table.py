@@ -169,8 +169,6 @@ def _list_of_pairs(
         check_directions(roles, lines.table, lines.genuine, lines.scores)
     if rule == "models" and lines.images and not lines.images.are_one_set():
         lines.images = lines.images.apart()
-    if not preset and not roles.from_user & {*SIDES}:
-        _refuse_image_of_two(lines)
     if lines.images and rule != "repeats":
         _keep_first_of_each(lines)
     attributes = _attributes(lines.table, roles)
@@ -186,7 +184,7 @@ def _list_of_pairs(
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)
     values, distance = lines.scores, lines.distances
-    if len(values) == 1 and not (roles.are_models and not are_apart):
+    if len(values) == 1:
         [values] = values.values()
         distance = bool(distance)
     pairs = listed_pairs(
@@ -218,24 +216,6 @@ def _take_other_scores(lines, scores, distances):
     lines.distances = _named_distances(distances, lines.scores)
     roles.columns["distance"] = lines.distances
     roles.columns["score"] = [name for name in lines.scores if name not in lines.distances]
-
-
-def _refuse_image_of_two(lines):
-    """Refuse an image that shows two people, unless its column names no images."""
-    if not (lines.images and lines.people):
-        return
-    who = pd.DataFrame({"image": lines.images.both(), "person": lines.people.both()})
-    who = who.drop_duplicates()
-    of_two = who[who.image.duplicated(keep=False)].sort_values("image")
-    if len(of_two) > 0:
-        image = lines.images.names[of_two.image.iloc[0]]
-        people = lines.people.names[of_two.person[:2]]
-        columns = listed(map(lines.roles.column, SIDES))
-        why = (
-            f"image {str(image)!r} shows two people, {listed(people)}: correct the name that is "
-            f"misspelt; or, if {columns} name no images, say so"
-        )
-        lines.roles.ask(lines.table, why, dict.fromkeys(SIDES))
 
 
 def _find_people(lines, identity, rule, is_preset):

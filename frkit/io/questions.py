@@ -1,5 +1,6 @@
 """A question to a user of Python ends with the calls that answer it."""
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,18 +30,21 @@ def asking(source, options):
 
 def python_line(source, options, answer):
     """Return the call of `open_data` with an answer."""
-    if isinstance(source, (str, Path)):
-        arguments = [repr(str(source))]
-    elif isinstance(source, (list, tuple)):
-        arguments = [repr([str(path) for path in source])]
-    elif isinstance(source, xr.DataArray):
-        arguments = ["values.to_pandas()"]
-    else:
-        arguments = ["frame" if isinstance(source, pd.DataFrame) else "models"]
-    for name, value in with_answer(options, answer).items():
-        value = str(value) if isinstance(value, Path) else value
-        if isinstance(value, pd.DataFrame):
-            arguments.append(f"{name}={name}")
-            continue
-        arguments.append(f"{name}={value!r}")
+    words = {
+        name: name if isinstance(value, pd.DataFrame) else _word(value)
+        for name, value in with_answer(options, answer).items()
+    }
+    data = "models" if isinstance(source, Mapping) else _word(source)
+    arguments = [data, *(f"{name}={word}" for name, word in words.items())]
     return f"fk.open_data({', '.join(arguments)})"
+
+
+def _word(value):
+    """Return an argument as Python writes it; tables and models by a name."""
+    if isinstance(value, Path):
+        return repr(str(value))
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_word, value))}]"
+    if isinstance(value, xr.DataArray):
+        return "values.to_pandas()"
+    return "frame" if isinstance(value, pd.DataFrame) else repr(value)

@@ -43,8 +43,6 @@ class Roles:
         One column for each attribute, or one for each side.
     unused : list of str
         Columns that are ignored.
-    are_models : bool
-        Whether the user gave a list of scores, of which even one is a model with a name.
     who : str
         How it is known who is who, where no column says so.
     from_user : set of str
@@ -54,7 +52,6 @@ class Roles:
     columns: dict = field(default_factory=dict)
     attributes: dict = field(default_factory=dict)
     unused: list = field(default_factory=list)
-    are_models: bool = False
     who: str = ""
     from_user: set = field(default_factory=set)
 
@@ -175,7 +172,6 @@ def roles_of_user(kind, columns, header):
             "names of attributes",
         )
         is_list = isinstance(source, (list, tuple))
-        roles.are_models |= is_list and role in ("score", "distance")
         several = list(source) if is_list else [source]
         is_text = all(name is None or isinstance(name, str) for name in several)
         require(is_text, f"columns are given by their names, but {role!r} is {source!r}")
@@ -208,5 +204,5 @@ def models_column(labels):
     """Return the column that may say which model a row is of, else None."""
     bare = {name: re.sub("(name|id)?s?$", "", simplified(name)) for name in labels}
     candidates = [name for name in labels if {simplified(name), bare[name]} & MODEL]
-    several = [name for name in candidates if 1 < labels[name].nunique() <= MOST_MODELS]
+    several = [name for name in candidates if 1 < pd.Series(labels[name]).nunique() <= MOST_MODELS]
     return several[0] if several else None

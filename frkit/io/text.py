@@ -16,7 +16,6 @@ from frkit.io.names import is_known_name
 
 HEAD = 100  # lines that show how a table is written
 MOST_COMMENTS = 0.5  # share of lines that can begin with "#" and be no data
-BLOCK = 2**21  # bytes that are parsed per step; fewer take longer to join
 WIDE = 20  # a table of at least this many columns contains embeddings or a matrix
 COMMENT = (
     "line {} begins with '#', below the first lines: remove such lines, or give "
@@ -114,10 +113,7 @@ def _arrow_table(content, layout, numbers):
     types |= {str(number): pa.float64() for number in numbers}
     # without threads, which hang in a forked process
     lines = ReadOptions(
-        column_names=[*types],
-        skip_rows_after_names=layout.first - 1,
-        use_threads=False,
-        block_size=BLOCK,
+        column_names=[*types], skip_rows_after_names=layout.first - 1, use_threads=False
     )
     cells = ParseOptions(
         delimiter=layout.mark or " ",

@@ -147,8 +147,9 @@ def require_one_person(image, identity) -> None:
     require(
         len(first) == 0,
         f"image {listed(image[first])} shows {listed(identity[np.append(first, first + 1)])}: give "
-        "different images different names; if these are parts of one person whose label varies, "
-        "the option varying gives a person one label",
+        "different images different names, or none, as by columns={'probe': None, 'reference': "
+        "None} where a file is opened; if these are parts of one person whose label varies, the "
+        "option varying gives a person one label",
     )
 
 

@@ -163,18 +163,6 @@ def test_two_files_are_genuine_and_impostor_scores(tmp_path, names):
     assert main(["report", *map(str, files), "--far", "0.1", "-o", str(tmp_path / "r")]) == 0
 
 
-@pytest.mark.parametrize("shift", [-2, 1])
-def test_labels_that_are_shifted_against_the_embeddings_are_noticed(tmp_path, shift):
-    wide = np.hstack([EMBEDDING] * 2).repeat(2, 0) + 0.01 * RNG.normal(size=(96, 12))
-    fk.faces(wide, PEOPLE.repeat(2))  # without a notice
-    np.save(tmp_path / "f.npy", np.concatenate([wide, -wide]).astype("f4"))
-    people = np.concatenate([PEOPLE.repeat(2), np.char.add("x", PEOPLE.repeat(2))])
-    np.savetxt(tmp_path / "f.txt", np.roll(people, shift), "%s")
-    direction = "earlier" if shift > 0 else "later"
-    with noticed(abs(shift), direction):
-        fk.open_data(tmp_path / "f.npy", labels=tmp_path / "f.txt")
-
-
 def test_a_header_of_two_lines_is_refused_with_what_to_do(tmp_path):
     columns = [
         ("probe", "id"),

@@ -124,15 +124,14 @@ def test_the_commands_run(names, monkeypatch, tmp_path, command):
 
 @pytest.mark.slow
 def test_tables_with_peculiarities_open(names):
-    """Feather, comments above the header, DeepFace's columns."""
+    """Comments above the header, DeepFace's columns."""
     folder, table = names["folder"], names["table"].rename(columns={"L2 dist": "distance"})
-    table.to_feather(folder / "pairs.feather")
     (folder / "comments.csv").write_text("# run 7\n# model arc\n" + table.to_csv(index=False))
     paths = {"Probe File": "img1_path", "Gallery File": "img2_path", "mated?": "same_person"}
     deepface = table.rename(columns=paths).drop(columns=["PersonID_1", "PersonID_2"])
     deepface.assign(threshold=0.68, model="ArcFace").to_csv(folder / "deepface.csv", index=False)
     sizes = [
         fk.open_data(folder / name)["pairs"].sizes["pair"]
-        for name in ("pairs.feather", "comments.csv", "deepface.csv")
+        for name in ("comments.csv", "deepface.csv")
     ]
-    assert sizes == [len(table)] * 3
+    assert sizes == [len(table)] * 2

@@ -153,11 +153,9 @@ def test_columns(tmp_path):
     assert pairs.score.sel(model="cos").values.tolist() == [0.9, 0.1]
     assert sides(pairs, "_race") == [["Asian", "Black"]] * 2
     assert sides(pairs, "_both")[1] == ["1", "2"]
-    columns = dict(score=["sim"], genuine="same")
-    several = opened(path, kind="pairs", columns=columns, missing=9)
-    assert several.model.values.tolist() == ["sim"] and np.isnan(several.score.values[0, 0])
-    single = opened(path, kind="pairs", columns=columns | dict(score="sim"))
-    assert single.score.dims == ("pair",)
+    for score in ("sim", ["sim"]):
+        single = opened(path, kind="pairs", columns=dict(score=score, genuine="same"), missing=9)
+        assert single.score.dims == ("pair",) and np.isnan(single.score.values[0])
 
 
 @pytest.mark.parametrize("options", [{}, {"kind": "pairs"}, {"columns": {"distance": ["dist"]}}])
