@@ -50,21 +50,14 @@ def _read_json(path):
     """Read a list of objects, or one object per line."""
     with reading("the JSON"), open_text(path) as file:
         if file_kind(path) == "json lines":
-            rows = [json.loads(line, object_pairs_hook=_object) for line in file if line.strip()]
+            rows = [json.loads(line) for line in file if line.strip()]
         else:
-            rows = json.load(file, object_pairs_hook=_object)
+            rows = json.load(file)
     are_objects = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
     table = pd.DataFrame(rows if are_objects else [])
     are_nested = table.map(lambda cell: isinstance(cell, dict)).any(axis=None)
     require(len(table.columns) > 1 and not are_nested, NO_TABLE)
     return by_row(table)
-
-
-def _object(pairs):
-    """Return a JSON object; refuse a name that occurs twice, because it would hide the first."""
-    row = dict(pairs)
-    require(len(row) == len(pairs), f"a name occurs twice in the object of {listed(row)}")
-    return row
 
 
 def _read_arrow(path):
@@ -110,24 +103,14 @@ def check_header(header):
 
 def by_row(table):
     """Return a table whose index counts rows from 1, and whose names are text."""
-    has_no_labels = [_has_no_labels(table.iloc[:, k]) for k in range(len(table.columns))]
-    table = table.loc[:, ~np.array(has_no_labels, bool)]
+    first_row = table.iloc[:1].astype(object).to_numpy().ravel()
+    table = table.loc[:, [_is_of_labels(cell) for cell in first_row] or slice(None)]
     table.index = pd.RangeIndex(1, len(table) + 1, name="row")
     return table.rename(columns=str)
 
 
-def _has_no_labels(column):
-    """Return whether cells are neither labels nor vectors, but pictures, objects or lists."""
-    cells = column.array if column.dtype == object else []
-    first = cells[0] if len(cells) > 0 else None
-    if isinstance(first, dict):
-        return True
-    if isinstance(first, (list, np.ndarray)):
-        return len(first) > 0 and not isinstance(first[0], (int, float, np.number))
-    try:
-        for cell in cells:
-            if isinstance(cell, bytes):
-                cell.decode()
-    except UnicodeDecodeError:
-        return True
-    return False
+def _is_of_labels(cell):
+    """Return whether a cell is a label or a vector, and no picture, object or list of others."""
+    if isinstance(cell, (list, np.ndarray)):
+        return len(cell) == 0 or isinstance(cell[0], (int, float, np.number))
+    return not isinstance(cell, dict) and not (isinstance(cell, bytes) and not cell.isascii())

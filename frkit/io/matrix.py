@@ -342,7 +342,7 @@ def _take_names(scores, names, sides, missing, distance, same_images):
         people = [np.asarray(side, str) for side in names]
         ask_whom(Roles(), {}, scores, people, missing, bool(distance), same_images)
         if distance is None:
-            check_direction(scores, people, missing, False, False)
+            check_direction(scores, people, missing, False)
         for labels, people_of_side in zip(sides, people):
             labels["identity"] = people_of_side
     elif sides[0]["image"] is None and has_names and all(labels.is_unique for labels in names):
@@ -395,11 +395,10 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
     ask_who(roles, columns, why, images, scores, same_images=answer)
 
 
-def check_direction(values, people, missing, is_distance, has_name, name=None):
+def check_direction(values, people, missing, is_distance, name=None):
     """Ask where genuine scores are lower than impostors'.
 
-    Where no name says what they are, also where they are not clearly higher, if the diagonal is 0
-    as that of distances.
+    Also where they are not clearly higher, if the diagonal is 0 as that of distances.
 
     name : of the array in a file; None where the matrix was given.
     """
@@ -407,9 +406,9 @@ def check_direction(values, people, missing, is_distance, has_name, name=None):
     scores = failed_as_nan(scores, missing, is_distance)
     probe, reference = (np.asarray(side).astype(str) for side in people)
     area, errors = share_above(scores, probe[rows, None] == reference)
-    is_lower = errors < -CLEAR if has_name else errors < -DOUBTFUL or area == 0
-    is_clear = errors > CLEAR or area == 1
-    if is_lower or not (has_name or is_clear) and role_of_square(values) == "distance":
+    is_lower = errors < -DOUBTFUL or area == 0
+    is_unclear = errors <= CLEAR and area < 1 and not is_distance
+    if is_lower or is_unclear and role_of_square(values) == "distance":
         directions = [{"columns": {role: name or CELLS}} for role in ("distance", "score")]
         raise InputError(DISTANCES, directions)
 

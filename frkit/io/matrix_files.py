@@ -64,8 +64,7 @@ def matrix_of_contents(contents, options):
         **dict(zip(SIDES, images or ())),
     )
     if not roles.from_user & {*OPPOSITE}:
-        has_name = bool(role_of_score(name))
-        check_direction(values, people, missing, is_distance, has_name, name)
+        check_direction(values, people, missing, is_distance, name)
     return scores.assign_attrs(roles.attrs())
 
 

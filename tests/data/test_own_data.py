@@ -86,7 +86,6 @@ BAD_JSON = [
     '{"a": {"b": 1}, "a": {"c": 1}}',
     '{"a": {"b": "high"}}',
     '[{"a": 1}]',
-    '[{"score": 0.9, "score": 0.8, "mated": 1}]',
     '[{"probe": {"id": "a"}, "reference": {"id": "a"}, "score": 0.9}]',
 ]
 
