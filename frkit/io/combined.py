@@ -9,6 +9,7 @@ from frkit.base import listed, require, warn
 from frkit.data.alignment import in_one_order, require_same_names, stacked
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.joins import CLEAR, share_above
+from frkit.io.matrix import some_rows
 from frkit.io.pair_list import warn_of_distances
 from frkit.scores.kept import IMAGES, columns_of_sides, kept_list, named_pairs
 
@@ -19,7 +20,9 @@ def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
     Pairs whose images have names are joined by these, in the order of the first list.
     """
     lists = {name: named_pairs(kept) for name, kept in models.items()}
-    _refuse_two_directions(lists)
+    _refuse_two_directions(
+        {name: (pairs["score"].values, pairs["genuine"].values) for name, pairs in lists.items()}
+    )
     first_name, first = next(iter(lists.items()))
     in_order = {first_name: first}
     for name, pairs in [*lists.items()][1:]:
@@ -32,18 +35,16 @@ def stack_lists(models: dict[str, xr.DataTree]) -> xr.DataTree:
     return kept_list(joined, sides)
 
 
-def _refuse_two_directions(lists):
+def _refuse_two_directions(models):
     """Refuse scores of some models that are clearly read the wrong way round.
 
     So they are where one option says that the scores of all models are distances.
+
+    models : dict of str to arrays of scores, and whether they are genuine
     """
-    turned = [
-        name
-        for name, pairs in lists.items()
-        if share_above(pairs["score"].values, pairs["genuine"].values)[1] < -CLEAR
-    ]
+    turned = [name for name, scored in models.items() if share_above(*scored)[1] < -CLEAR]
     require(
-        len(turned) in (0, len(lists)),
+        len(turned) in (0, len(models)),
         f"strangers are more alike than one person for {listed(turned)}, and not for other models: "
         "some are similarities, and others distances. Open each by itself: fk.open_data({'a': "
         "fk.open_data('a.csv', columns={'score': 'score'}), 'b': fk.open_data('b.csv', columns="
@@ -82,10 +83,18 @@ def _in_order(first_name, first, name, pairs):
 
 def stack_matrices(models: dict[str, xr.DataArray]) -> xr.DataArray:
     """Join score matrices of the same images, each of one model, by the names of images."""
+    _refuse_two_directions({name: _shown(scores) for name, scores in models.items()})
     tensors = {name: scores.to_dataset(name="score") for name, scores in models.items()}
     scores = _stacked(in_one_order(tensors, SIDES))["score"]
     is_symmetric = all(scores.attrs["symmetric"] for scores in models.values())
     return scores.assign_attrs(symmetric=int(is_symmetric))
+
+
+def _shown(scores):
+    """Return scores of some rows of a matrix, and whether they are genuine."""
+    rows, values = some_rows(scores.data)
+    probe, reference = (scores[who].values for who in WHO)
+    return values, probe[rows, None] == reference
 
 
 def _stacked(models):

@@ -273,6 +273,18 @@ def test_one_model_of_similarities_and_one_of_distances_get_a_line(tmp_path, mon
     assert a[SAME].mean() > a[~SAME].mean()
 
 
+def test_one_matrix_of_similarities_and_one_of_distances_are_refused(tmp_path):
+    for name, values in {"a": COSINE, "b": 1 - COSINE}.items():
+        pd.DataFrame(values, IMAGES, IMAGES).to_csv(tmp_path / f"{name}.csv")
+    options = {"kind": "matrix", "identity": BY_NUMBER}
+    for columns in ({"distance": "all cells"}, {"score": "all cells"}):
+        with refused("similarities", "distances", "a" if "distance" in columns else "b"):
+            fk.open_data([tmp_path / "a.csv", tmp_path / "b.csv"], columns=columns, **options)
+    a = fk.open_data(tmp_path / "a.csv", **options)
+    b = fk.open_data(tmp_path / "b.csv", columns={"distance": "all cells"}, **options)
+    assert fk.open_data({"a": a, "b": b}).sizes["model"] == 2
+
+
 def test_a_list_of_pairs_and_a_file_of_scores_get_a_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = {"sep": " ", "header": False, "index": False}
