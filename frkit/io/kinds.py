@@ -138,7 +138,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "pairs"
     if header[0] == "" and are_numbers:
         return "matrix"
-    _ask_what(table, are_numbers)
+    _ask_what(table, are_numbers and len(header) > 2)
 
 
 def ask_about_people(table, labels):
