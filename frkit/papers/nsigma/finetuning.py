@@ -9,10 +9,11 @@ from threadpoolctl import threadpool_limits
 from frkit.base import UNKNOWN, listed, require, require_one_of, require_whole, seed_sequence
 from frkit.data.checks import check_faces
 from frkit.data.labels import resolve_varying
+from frkit.evaluation.sweep import sweep
 from frkit.io.faces import stacked_faces
 from frkit.papers.along import along
 from frkit.papers.nsigma.statistics import summarise
-from frkit.papers.nsigma.subsets import BATCH, subset_rates
+from frkit.papers.nsigma.subsets import BATCH, checked, rates_of_groups
 from frkit.papers.rlb.mine import Adam
 from frkit.scores.tensor import score_tensor
 
@@ -96,6 +97,8 @@ def finetuning(
     kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
     evaluated = faces.isel(image=np.flatnonzero(np.isin(faces["identity"].values, tested)))
     x = unit_rows(evaluated["embedding"].transpose("image", "feature").values)
+    group = evaluated[by].values.astype(str)
+    members = [(name, np.flatnonzero(group == name)) for name in training_people]
 
     def rates_of_batch(number):
         batch_seed = batch_seeds[number]
@@ -108,18 +111,20 @@ def finetuning(
                 layer = train_layer(people, drawn, rng, steps)
             tuned = unit_rows(x @ layer)
             versions[kind] = evaluated.assign(embedding=(("image", "feature"), tuned))
-        rates = subset_rates(
-            score_tensor(stacked_faces(versions)),
-            by=by,
+        every = stacked_faces(versions)
+        rates = rates_of_groups(
+            # of each group alone: pairs across groups count nowhere
+            {name: sweep(score_tensor(every.isel(image=rows)), by=by) for name, rows in members},
             subsets=subsets,
             subset_size=subset_size,
             fpr=fpr,
             seed=int(batch_seed.generate_state(1)[0]),
         )
-        return rates.squeeze(BATCH, drop=True)
+        return checked(rates).squeeze(BATCH, drop=True)
 
     rates = along(BATCH, range(models), rates_of_batch, progress)
     del rates.attrs["seed"]
+    rates.attrs["by"] = by
     return summarise(rates.rename(model=FINETUNED).transpose(FINETUNED, ...))
 
 

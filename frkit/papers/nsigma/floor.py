@@ -10,7 +10,7 @@ from frkit.data.labels import attributes_of
 from frkit.evaluation.sweep import swept
 from frkit.intervals.permutation import groups_of_people, permute
 from frkit.papers.nsigma.statistics import summarise
-from frkit.papers.nsigma.subsets import checked, compared_groups, rates_of_groups
+from frkit.papers.nsigma.subsets import checked, compared_groups, parts_of_groups, rates_of_groups
 from frkit.scores.groups import checked_scores
 from frkit.scores.kept import is_list
 
@@ -81,7 +81,7 @@ def floor(
         # "in no group" comes last
         permuted = permute(group, rng)[person] % (len(images.groups) + 1)
         options["seed"] = int(rng.integers(2**32))
-        tables.append(rates_of_groups(kept, images, permuted, **options))
+        tables.append(rates_of_groups(parts_of_groups(kept, images, permuted), **options))
     permutation = xr.Variable("permutation", np.arange(permutations))
     rates = checked(xr.concat(tables, permutation, data_vars="all", combine_attrs="override"))
     del rates.attrs["seed"]  # of one permutation

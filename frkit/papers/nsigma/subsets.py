@@ -24,6 +24,7 @@ from frkit.resampling import Resampling
 from frkit.scores.groups import checked_scores
 from frkit.scores.images import images_of
 from frkit.scores.kept import (
+    IMAGES,
     failed_pairs,
     has_names,
     is_list,
@@ -81,8 +82,8 @@ def subset_rates(
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
     require_one_of("varying", varying, VARYING_RULES)
     kept = swept(checked_scores(scores), threshold=options.get("threshold"), by=by)
-    rates = rates_of_groups(*compared_groups(kept, by, varying), **options)
-    return checked(rates).assign_attrs(by=" & ".join(attributes_of(by)))
+    parts = parts_of_groups(*compared_groups(kept, by, varying))
+    return checked(rates_of_groups(parts, **options)).assign_attrs(by=" & ".join(attributes_of(by)))
 
 
 def compared_groups(kept, by, varying):
@@ -118,35 +119,27 @@ def compared_groups(kept, by, varying):
     return with_labels(kept, identity=images.identity, person=images.person), images, group
 
 
-def rates_of_groups(
-    kept,
-    images,
-    group,
-    *,
-    subsets=100,
-    subset_size=None,
-    seed=0,
-    fpr=0.01,
-    threshold=None,
-):
-    """EER and TPR of subsets, over ([model,] batch, subset, group).
+def parts_of_groups(kept, images, group):
+    """The kept pairs of each group, by its name; group : (image,) its number."""
+    names = images.groups.tolist()
+    return {name: select_images(kept, group == number) for number, name in enumerate(names)}
 
-    images : from `compared_groups`. group : (image,) the number of the group.
-    """
+
+def rates_of_groups(parts, *, subsets=100, subset_size=None, seed=0, fpr=0.01, threshold=None):
+    """EER and TPR of subsets of each group, over ([model,] batch, subset, group)."""
     require_whole("seed", seed, 0)
     require_whole("subsets", subsets, 2)
     require_inside("fpr", fpr, 0, 1)
-    _require_people(images, group, subset_size)
+    _require_people(parts, subset_size)
     tables = []
-    for number, name in enumerate(images.groups.tolist()):
-        part = select_images(kept, group == number)
+    for name, part in parts.items():
         draws = Resampling("subset", subsets, group_seed(seed, name), None, subset_size)
         try:
             table = _rates_of_group(part, fpr, threshold, draws)
         except InputError as error:
             raise InputError(f"group {name!r}: {error}") from error
         tables.append(table)
-    rates = xr.concat(tables, xr.Variable("group", images.groups))
+    rates = xr.concat(tables, xr.Variable("group", np.array([*parts])))
     dims = "model", "threshold_level", BATCH, SUBSET, "group"
     return rates.transpose(*dims, missing_dims="ignore").assign_attrs(
         fpr=float(fpr),
@@ -155,12 +148,11 @@ def rates_of_groups(
     )
 
 
-def _require_people(images, group, subset_size):
+def _require_people(parts, subset_size):
     """Refuse groups that have too few people for subsets of this size."""
-    people = images.identity_code
-    n_people = [len(np.unique(people[group == number])) for number in range(len(images.groups))]
-    fewest = min(n_people)
-    smallest = images.groups[n_people.index(fewest)]
+    n_people = {name: len(np.unique(part[IMAGES].identity)) for name, part in parts.items()}
+    smallest = min(n_people, key=n_people.get)
+    fewest = n_people[smallest]
     require(fewest > 0, f"group '{smallest}' has no pair of two of its images")
     require(
         subset_size is None or require_whole("subset_size", subset_size, 2) <= fewest,
