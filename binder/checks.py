@@ -13,8 +13,11 @@ def check(number, answer):
     if answer is ...:
         print(f"Exercise {number}: put your answer in the place of the three dots.")
         return
-    is_right = agrees(answer, right_answer(number))
-    print(f"Exercise {number}:", "right." if is_right else "not yet. Think again.")
+    right = right_answer(number)
+    if not isinstance(right, str) and not is_number(answer):
+        print(f"Exercise {number}: the answer is a number, such as 0.05.")
+        return
+    print(f"Exercise {number}:", "right." if agrees(answer, right) else "not yet. Think again.")
 
 
 def right_answer(number):
@@ -27,11 +30,15 @@ def agrees(answer, right):
     """Whether a word is the same, or a number near enough."""
     if isinstance(right, str):
         return str(answer).strip().casefold() == right.casefold()
-    try:
-        value = float(answer)
-    except (TypeError, ValueError):
-        return False
     if isinstance(right, list):
         lowest, highest = right
-        return lowest <= value <= highest
-    return isclose(value, right, rel_tol=0.02, abs_tol=1e-9)
+        return lowest <= float(answer) <= highest
+    return isclose(answer, right, rel_tol=0.02, abs_tol=1e-9)
+
+
+def is_number(answer):
+    """Whether an answer can be compared with a number."""
+    try:
+        return float(answer) is not None
+    except (TypeError, ValueError):
+        return False

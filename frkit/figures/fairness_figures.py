@@ -94,7 +94,7 @@ def fairness(
     curves_with_bands(ax, curves, (bottom, top), "estimate", log)
     colours = colours_of(curves)
     for name, floor in limits.items():
-        nominal = f"{100 * floor.attrs['level']:g} % of the fair floor"
+        nominal = f"{100 * floor.attrs['level']:g} % point of the fair floor"
         label = plain(f"{name}: {nominal}" if name else nominal)
         # a line that ends at infinity would not be drawn: it leaves the axes instead
         limit = np.minimum(floor.limit, FAR_ABOVE * top)

@@ -23,6 +23,7 @@ WITH_FRAME = "with frame = pd.read_csv(path), of an .npz pd.DataFrame(dict(np.lo
 # a percentage, or thousands with commas
 WITH_SIGNS = re.compile(r"[+-]?([0-9.,]+ *%|[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?)")
 HEAD = 100  # cells that are looked at first
+MOST_MARKS = 5  # of failed comparisons, in a proposal
 
 
 def several_marks(missing):
@@ -90,9 +91,9 @@ def _refuse_words(column, is_bad, blank):
     )
     is_word = ~words.str.contains("[0-9]")
     if blank and is_word.any():
-        word = words[is_word].iloc[0]
-        reason += f"; does {word!r} mark a failed comparison?"
-        answers = [{"missing": [word]}]
+        marks = words[is_word].unique().tolist()
+        reason += f"; failed comparisons are marked by {listed(marks)}, if these say so"
+        answers = [{"missing": marks[:MOST_MARKS]}]
     if words.str.fullmatch(WITH_SIGNS).any():
         numbers = f"frame[{column.name!r}].str.replace('[,% ]', '', regex=True).astype(float)"
         reason += (

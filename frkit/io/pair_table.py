@@ -374,11 +374,11 @@ def _keep_first_of_each(lines):
         "remove one; scores of several models need a column each, or a column that says which "
         "model a row is of"
     )
-    others = lines.table.columns.difference(columns)
+    others = lines.table.columns.difference([*columns, *roles.scores(), roles.column("genuine")])
     answers = [
         {"columns": {"model": name}}
         for name in others
-        if name not in roles.scores() and 1 < lines.table[name].nunique() <= MOST_MODELS
+        if 1 < lines.table[name].nunique() <= MOST_MODELS
     ]
     if not roles.from_user & {*SIDES} and not roles.column(WHO[0]):
         remedy += f"; or {listed(columns)} name people and no images"

@@ -166,7 +166,7 @@ def text_layout(path):
         require(
             not first_line.strip('"').startswith("sep="),
             "the first line is for Excel, which alone reads it; in Python: "
-            "fk.open_data(pd.read_csv(path, sep=';', skiprows=1))",
+            "fk.open_data(pd.read_csv(path, sep=';', decimal=',', skiprows=1))",
         )
         no_comments = [line for line in lines.values() if line[0] != "#"]
         mark = _delimiter(path, no_comments or [*lines.values()])

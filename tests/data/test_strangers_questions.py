@@ -304,3 +304,24 @@ def test_people_of_a_list_without_images_have_no_number_of_images():
     report = fk.report(fk.open_data(pd.DataFrame(names | {"score": SCORES})), quick=True)
     [table] = [table for name, table in report.tables.items() if name.startswith("False rejects")]
     assert "images" not in table
+
+
+def test_several_words_of_failure_are_proposed_together():
+    """One answer after the other would drop the first."""
+    table = pd.DataFrame({"genuine": [1, 0] * 30, "score": np.linspace(0, 1, 60).astype(str)})
+    table.loc[[3, 9, 12], "score"] = ["timeout", "no face", "timeout"]
+    table.loc[[4], "score"] = None
+    with pytest.raises(fk.InputError) as refusal:
+        fk.open_data(table)
+    [answer] = refusal.value.answers
+    assert answer == {"missing": ["timeout", "no face"]}
+    assert fk.open_data(table, **answer)["pairs"].score.isnull().sum() == 4
+
+
+def test_a_column_of_truth_is_not_proposed_as_one_of_models():
+    pairs = {"image1": ["a", "a", "b"], "image2": ["b", "b", "c"], "genuine": [1, 1, 0]}
+    table = pd.DataFrame(pairs | {"score": [0.9, 0.8, 0.1], "run": ["x", "y", "x"]})
+    with pytest.raises(fk.InputError) as refusal:
+        fk.open_data(table)
+    models = [answer["columns"].get("model") for answer in refusal.value.answers]
+    assert "genuine" not in models and "run" in models

@@ -81,12 +81,12 @@ def test_fairness_draws_bands_floors_and_the_fair_value(evaluation, ax):
     ends = np.transpose([ash.lower, ash.upper])[ash.resolved]
     np.testing.assert_allclose(band_ends(shade, np.array(FAR)[ash.resolved]), ends)
     limit = floor.limit.sel(model="Birch").values
-    drawn, shown = line(ax, "Birch: 95 % of the fair floor").get_ydata(), np.isfinite(limit)
+    drawn, shown = line(ax, "Birch: 95 % point of the fair floor").get_ydata(), np.isfinite(limit)
     np.testing.assert_array_equal(drawn[shown], limit[shown])
     np.testing.assert_array_equal(line(ax, "perfectly fair").get_ydata(), [1, 1])
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     fk.plot.fairness(band, ax, floors=fk.fair_floor(evaluation, "frr_max_min", level=0.9))
-    assert line(ax, "Birch: 90 % of the fair floor")
+    assert line(ax, "Birch: 90 % point of the fair floor")
     with refused("floors"):
         fk.plot.fairness(ash, ax, floors=floor)
 
