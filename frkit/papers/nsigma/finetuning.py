@@ -97,8 +97,6 @@ def finetuning(
     kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
     evaluated = faces.isel(image=np.flatnonzero(np.isin(faces["identity"].values, tested)))
     x = unit_rows(evaluated["embedding"].transpose("image", "feature").values)
-    group = evaluated[by].values.astype(str)
-    members = [(name, np.flatnonzero(group == name)) for name in training_people]
 
     def rates_of_batch(number):
         batch_seed = batch_seeds[number]
@@ -111,10 +109,10 @@ def finetuning(
                 layer = train_layer(people, drawn, rng, steps)
             tuned = unit_rows(x @ layer)
             versions[kind] = evaluated.assign(embedding=(("image", "feature"), tuned))
-        every = stacked_faces(versions)
+        groups = stacked_faces(versions).groupby(by)
         rates = rates_of_groups(
             # of each group alone: pairs across groups count nowhere
-            {name: sweep(score_tensor(every.isel(image=rows)), by=by) for name, rows in members},
+            {name: sweep(score_tensor(members), by=by) for name, members in groups},
             subsets=subsets,
             subset_size=subset_size,
             fpr=fpr,
