@@ -137,7 +137,6 @@ class Picture:
         with mpl.rc_context(LOOK):
             self.ax.clear()
             self.draw(self.ax, data, **values_for(self.draw, controls))
-            self.image.tooltip = f"{self.ax.get_ylabel()} over {self.ax.get_xlabel()}"
             # `savefig` would draw twice, and compress more than a page on the same machine needs
             self.canvas.print_png(out, pil_kwargs={"compress_level": 1})
         return out.getvalue()
