@@ -1,6 +1,7 @@
 """The frame of every explorer: controls beside the figures that follow them, and their cautions."""
 
 import asyncio
+import base64
 import io
 from html import escape
 from inspect import signature
@@ -89,8 +90,8 @@ class Panel:
             self.question = question
         with gathered_notices() as notices:
             drawn = [picture.drawn(self.data, self.controls) for picture in self.pictures]
-        for picture, png in zip(self.pictures, drawn):
-            picture.image.value = png
+        for picture, page in zip(self.pictures, drawn):
+            picture.image.value = page
             picture.image.layout.visibility = "visible"
         sentences = dict.fromkeys(notice.text for notice in [*self.notices_of_data, *notices])
         items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
@@ -129,17 +130,19 @@ class Picture:
             self.canvas = FigureCanvasAgg(Figure(figsize=size))
             self.ax = self.canvas.figure.add_axes(np.divide(inches, size * 2))
         pixels = self.canvas.figure.bbox.width
-        self.image = widgets.Image(layout=growing(1, PICTURE) | {"max_width": f"{pixels:.0f}px"})
+        self.image = widgets.HTML(layout=growing(1, PICTURE) | {"max_width": f"{pixels:.0f}px"})
 
     def drawn(self, data, controls):
-        """Draw on cleared Axes, and return the picture."""
+        """Draw on cleared Axes; return the picture as HTML, since image widgets have no words."""
         out = io.BytesIO()
         with mpl.rc_context(LOOK):
             self.ax.clear()
             self.draw(self.ax, data, **values_for(self.draw, controls))
             # `savefig` would draw twice, and compress more than a page on the same machine needs
             self.canvas.print_png(out, pil_kwargs={"compress_level": 1})
-        return out.getvalue()
+        words = escape(f"{self.ax.get_ylabel()} over {self.ax.get_xlabel()}")
+        data = base64.b64encode(out.getvalue()).decode()
+        return f'<img alt="{words}" style="width: 100%" src="data:image/png;base64,{data}">'
 
 
 def nothing():

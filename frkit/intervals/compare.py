@@ -48,12 +48,13 @@ def compare(
 
     Two evaluations must be of the same images, in any order if images and people have names and no
     replicates were drawn; other names, identities or attributes are refused. They have the same
-    levels, or one level each; other levels, or another `far_of`, give names to both sides. Models
-    and thresholds meet the same people. What each person adds to the difference is compared with
-    zero in a paired t-test (cluster-robust, Liang & Zeger 1986), the errors of thresholds that were
-    found included, as in `band`. Where few people differ, p of a rate is at least that of a sign
-    test of these; the interval of a rate excludes no difference exactly where p < 1 - level. Models
-    that do not differ have p = 1, and an interval as wide as two more people could make it.
+    levels, or one level each; other levels, or another `far_of`, give names to both sides, of which
+    FRRs are compared, and FARs of given thresholds. Models and thresholds meet the same people.
+    What each person adds to the difference is compared with zero in a paired t-test
+    (cluster-robust, Liang & Zeger 1986), the errors of thresholds that were found included, as in
+    `band`. Where few people differ, p of a rate is at least that of a sign test of these; the
+    interval of a rate excludes no difference exactly where p < 1 - level. Models that do not differ
+    have p = 1, and an interval as wide as two more people could make it.
     Differences are A - B; measures on the log scale are compared as a ratio A / B.
 
     Groups are compared at the threshold that was found, which is held fixed. The p-value and the
@@ -137,7 +138,10 @@ def compare(
         evaluations = evaluation_a, evaluation_b
         sides = [_values(evaluation, *asked) for evaluation in evaluations]
         policies = [_policy(*both) for both in zip(sides, evaluations)]
-        pairs = [tuple(policies) if len({*policies}) == 2 else ("A", "B")]
+        pairs = [("A", "B")]
+        if policies[0] != policies[1]:
+            _refuse_far_of_its_level(measure, policies)
+            pairs = [tuple(policies)]
         sides = _at_one_level(*sides)
         _require_same_labels(*sides)
         result = _contrasts([sides], measure, method, level)
@@ -221,6 +225,17 @@ def _policy(side, evaluation):
             words = f"{name} {side[dim].item():g}" if side[dim].size == 1 else name
     far_of = provenance_of(evaluation).get("far_of", "all")
     return f"{words} of {far_of}" if words.startswith("FAR") and far_of != "all" else words
+
+
+def _refuse_far_of_its_level(measure, policies):
+    """Refuse a measure of FAR where a threshold was found by the FAR that it lets through."""
+    reads_far = any(name.startswith("far") for name in measure.reads)
+    is_found = any(policy.startswith("FAR") for policy in policies)
+    require(
+        not (reads_far and is_found),
+        f"{measure.name} is what a FAR level sets, and found thresholds differ by it alone: "
+        "compare FRR, or evaluate at threshold=, where thresholds are held fixed",
+    )
 
 
 def _at_one_level(*sides):

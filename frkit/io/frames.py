@@ -80,7 +80,8 @@ def _as_table(frame):
         "df.columns.map('_'.join)",
     )
     if not isinstance(frame.index, pd.RangeIndex):
-        names = [name or number or "" for number, name in enumerate(frame.index.names)]
+        unnamed = "level_{}" if frame.index.nlevels > 1 else ""
+        names = [name or unnamed.format(level) for level, name in enumerate(frame.index.names)]
         index = frame.index.to_frame(index=False).set_axis(names, axis=1)
         frame = pd.concat([index, frame.reset_index(drop=True)], axis=1)
     return by_row(frame)

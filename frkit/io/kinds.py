@@ -24,6 +24,7 @@ from frkit.io.roles import OF_PAIRS, Roles
 
 GAPS = [  # roles where nothing is known
     {"score": "...", "genuine": "..."},
+    {"score": "...", "probe": "...", "reference": "..."},
     {"score": "...", "probe_identity": "...", "reference_identity": "..."},
 ]
 MANY_ARRAYS = (

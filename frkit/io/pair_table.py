@@ -34,6 +34,7 @@ from frkit.io.pair_roles import (
     refuse_truth,
 )
 from frkit.io.repeated import (
+    are_of_themselves,
     differing_rows,
     first_of_each,
     refuse_two,
@@ -180,7 +181,15 @@ def _list_of_pairs(
     if lines.genuine is None and not directions:
         check_directions(roles, lines.table, lines.people.is_same(), lines.scores)
     if lines.people and not lines.images:
-        warn_of_equal_rows(lines.table, next(iter(lines.scores.values())))
+        score = next(iter(lines.scores.values()))
+        if are_of_themselves(lines.people, score):
+            why = (
+                "each name is paired with itself once, always with one score: these are images, "
+                "compared with themselves, and no people"
+            )
+            sides = {side: roles.column(who) for side, who in zip(SIDES, WHO)}
+            roles.ask(lines.table, why, sides | dict.fromkeys(WHO))
+        warn_of_equal_rows(lines.table, score)
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)
     values, distance = lines.scores, lines.distances
@@ -231,9 +240,10 @@ def _find_people(lines, identity, rule, is_preset):
     elif images and not lines.people:
         if lines.genuine is None:
             answers = [{"genuine": "..."}]
-            if images.is_same().any():  # names may be people
-                answers.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
             model, values = next(iter(lines.scores.items()))
+            may_be_people = images.is_same().any() and not are_of_themselves(images, values)
+            if may_be_people:
+                answers.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
             similarity = -values if model in lines.distances else values
             ask_who(roles, lines.table, UNSAID, images, similarity, *answers)
         lines.people = _people_by_name(lines, rule)

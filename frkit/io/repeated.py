@@ -6,6 +6,7 @@ import pandas as pd
 from frkit.base import InputError, listed, warn
 from frkit.data.sides import Sides
 
+FEWEST_NAMES = 3  # of images that are compared with themselves
 DISTINCT = 0.9  # share of scores that differ from all others, from which on equal rows are copies
 
 
@@ -75,6 +76,14 @@ def refuse_two(sides, rows, lines, what, remedy="remove one", answers=()):
     pair = listed(sides.names[[sides.probe[first], sides.reference[first]]])
     where = f"lines {lines[first]} and {lines[second]}"
     raise InputError(f"the pair {pair} {what} ({where}): {remedy}", answers)
+
+
+def are_of_themselves(sides, score):
+    """Return whether names are paired with themselves once each, always with one score: images."""
+    is_same = sides.is_same()
+    scores = np.asarray(score)[is_same]
+    are_once = len(np.unique(sides.probe[is_same])) == len(scores)
+    return len(scores) >= FEWEST_NAMES and are_once and np.allclose(scores, scores[0], atol=1e-6)
 
 
 def warn_of_equal_rows(table, score):

@@ -119,7 +119,8 @@ def _filled(remedy, labels):
     """
     for roles, may_be in CONTENTS.items():
         gaps = [role for role in roles if remedy.get(role) == GAP]
-        names = [name for name, column in labels.items() if gaps and may_be(column)]
+        free = [name for name in labels if name not in remedy.values()]
+        names = [name for name in free if gaps and may_be(labels[name])]
         if len(names) < len(gaps):
             return None
         if len(names) == len(gaps):

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.browser
 SLIDER = "[role=slider]"
 CHOICE = "select"
 # An explorer is the output of one cell; this names each one that has a figure.
-EXPLORER = f".jp-Cell-outputArea:has(.widget-image):has({SLIDER}, {CHOICE})"
+EXPLORER = f".jp-Cell-outputArea:has(.widget-html img[alt]):has({SLIDER}, {CHOICE})"
 
 RUN_ALL = """async () => {
     const app = window.jupyterapp, panel = app.shell.currentWidget;

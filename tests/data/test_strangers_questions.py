@@ -325,3 +325,40 @@ def test_a_column_of_truth_is_not_proposed_as_one_of_models():
         fk.open_data(table)
     models = [answer["columns"].get("model") for answer in refusal.value.answers]
     assert "genuine" not in models and "run" in models
+
+
+def stacked_matrix():
+    """A matrix of scores of images with each other, as pandas stacks it."""
+    names = [f"p{person}_{image}.jpg" for image, person in enumerate(WHO)]
+    return pd.DataFrame(COSINE, names, names).stack().to_frame("score")
+
+
+def test_a_stacked_matrix_is_proposed_with_both_levels_of_its_index():
+    with pytest.raises(fk.InputError) as refusal:
+        fk.open_data(stacked_matrix())
+    sides = {"probe": "level_0", "reference": "level_1"}
+    assert {"columns": {"score": "score"} | sides} in refusal.value.answers
+
+
+@pytest.mark.parametrize("ending", ["", "_identity"])
+def test_images_compared_with_themselves_are_no_genuine_pairs_of_people(ending):
+    """Called people, each would have one genuine pair, with the highest score: an FRR of 0."""
+    columns = {"score": "score", f"probe{ending}": "level_0", f"reference{ending}": "level_1"}
+    with pytest.raises(fk.InputError) as refusal:
+        fk.open_data(stacked_matrix(), columns=columns)
+    people = [answer.get("columns", {}).get("probe_identity") for answer in refusal.value.answers]
+    assert not any(people)
+    columns = {"score": "score", "probe": "level_0", "reference": "level_1"}
+    pairs = fk.open_data(stacked_matrix(), columns=columns, identity="{name}_{number}.jpg")
+    is_genuine = (WHO[:, None] == WHO)[np.triu_indices(80, 1)]
+    rejected = COSINE[np.triu_indices(80, 1)][is_genuine] <= 0.6
+    frr = fk.evaluate(pairs, threshold=[0.6])["empirical"].frr.item()
+    assert frr == pytest.approx(rejected.mean())
+
+
+def test_people_with_one_genuine_pair_each_stay_people():
+    names = [f"p{person}" for person in range(20)]
+    scores = VECTORS[::4] @ VECTORS[1::4].T
+    frame = pd.DataFrame(scores, names, names).stack().to_frame("score")
+    columns = {"score": "score", "probe_identity": "level_0", "reference_identity": "level_1"}
+    assert fk.open_data(frame, columns=columns)["pairs"].genuine.sum() == 20

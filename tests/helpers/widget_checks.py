@@ -15,10 +15,10 @@ def find(box, description):
     return next(child for child in children if getattr(child, "description", "") == description)
 
 
-def picture(box) -> bytes:
+def picture(box) -> str:
     """All pictures of an explorer."""
-    children = controls_and_pictures(box)
-    return b"".join(bytes(child.value) for child in children if isinstance(child, widgets.Image))
+    texts = [each.value for each in controls_and_pictures(box) if type(each) is widgets.HTML]
+    return "".join(text for text in texts if text.startswith("<img alt="))
 
 
 def cautions(box) -> str:

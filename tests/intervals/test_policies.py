@@ -60,13 +60,22 @@ def thresholds(data):
     return [evaluation["empirical"].threshold.item() for evaluation in found]
 
 
-@pytest.mark.parametrize("measure", ["frr", "far", "frr_group", "frr_max_min"])
+@pytest.mark.parametrize("measure", ["frr", "frr_group", "frr_max_min"])
 def test_a_policy_compared_the_other_way_round_has_the_opposite_sign(measure):
     forth = difference(faces(4), OF_ALL, OF_WORST, measure)
     back = difference(faces(4), OF_WORST, OF_ALL, measure)
     opposite = 1 / back.estimate if measure.endswith("max_min") else -back.estimate
     assert np.allclose(forth.estimate, opposite)
     assert np.allclose(forth.p, back.p)
+
+
+@pytest.mark.parametrize("measure", ["far", "far_group", "far_max_min", fk.measures.fdr()])
+def test_the_far_that_a_level_sets_is_not_compared(measure):
+    """At the level of the worst group its FAR is the level, whoever the people are."""
+    with refused():
+        difference(faces(0), OF_ALL, OF_WORST, measure)
+    fixed = [dict(threshold=[threshold], by="group") for threshold in (LOW, HIGH)]
+    assert difference(faces(0), *fixed, measure).p.notnull().all()
 
 
 @pytest.mark.parametrize(
