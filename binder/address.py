@@ -38,9 +38,9 @@ def main(url=""):
         replace_line(ROOT / name, place, line.format(url) if url else "")
     readme = ROOT / "README.md"
     text = BADGE.sub("", readme.read_text(encoding="utf-8"))
-    first_lines, rest = text.split("\n\n![", 1)
+    first_lines, rest = text.split("<picture>", 1)
     badge = badge_of(url, "00_start_here.ipynb")
-    readme.write_text(f"{first_lines}\n\n{badge}![{rest}", encoding="utf-8")
+    readme.write_text(f"{first_lines}{badge}<picture>{rest}", encoding="utf-8")
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         in_notebook(notebook, path.name, url)
@@ -52,7 +52,6 @@ def main(url=""):
 LINES = {
     "pyproject.toml": (r"^\[project\.urls\]\n", 'Repository = "{}"\n'),
     "CITATION.cff": (r"^license: .*\n", 'repository-code: "{}"\n'),
-    "README.md": (r"^  version = \{.*\},\n", "  url = {{{}}}\n"),
 }
 
 
@@ -60,7 +59,7 @@ def replace_line(path, place, line):
     """Put the line behind its place, in the stead of one that begins alike."""
     text = path.read_text(encoding="utf-8")
     behind = re.search(place, text, re.MULTILINE).end()
-    old = re.compile(r"(?:Repository|repository-code:|  url) .*\n").match(text, behind)
+    old = re.compile(r"(?:Repository|repository-code:) .*\n").match(text, behind)
     rest = text[old.end() if old else behind :]
     path.write_text(text[:behind] + line + rest, encoding="utf-8")
 

@@ -7,6 +7,7 @@ from io import StringIO
 
 import local
 import numpy as np
+import print_readme_numbers
 import pytest
 from paths import ROOT
 
@@ -19,12 +20,25 @@ def example(text, language="python"):
     return re.search(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)[1]
 
 
-@pytest.mark.slow
+QUESTIONS = (ROOT / "binder/docs/questions.md").read_text(encoding="utf-8")
+
+
 def test_the_example_prints_what_the_readme_shows():
     printed = StringIO()
     with redirect_stdout(printed):
         exec(example(README), {})
     assert printed.getvalue().split() == example(README, "text").split()
+
+
+@pytest.mark.slow
+def test_the_readme_compares_with_the_numbers_of_the_tables(capsys):
+    """Each number that the script prints stands in the README."""
+    print_readme_numbers.main()
+    printed = re.findall(r"[\d,]*\.?\d+", capsys.readouterr().out)
+    text = README.split("## What it does")[1].split("## Limits")[0]
+    stated = re.findall(r"(?<![\d.])[\d,]*\.?\d+", text)
+    assert len(printed) == 15
+    assert [number for number in printed if number.removeprefix("0") not in stated] == []
 
 
 def test_the_lines_for_users_of_other_libraries_run():
@@ -50,8 +64,8 @@ def test_the_commands_are_understood():
 
 
 def test_the_names_exist():
-    names = re.findall(r"`fk\.([\w.]+)", README)
-    assert len(names) > 10
+    names = re.findall(r"`fk\.([\w.]+)", QUESTIONS)
+    assert len(names) > 15
     for name in names:
         value = fk
         for part in name.split("."):

@@ -71,7 +71,6 @@ def test_the_address_is_written_everywhere_and_taken_out_again(tmp_path, monkeyp
     urls = tomllib.loads(texts["pyproject.toml"])["project"]["urls"]
     assert urls == {"Repository": "https://example.org/first-owner/frkit"}
     assert 'repository-code: "https://example.org/first-owner/frkit"\n' in texts["CITATION.cff"]
-    assert "url = {https://example.org/first-owner/frkit}" in texts["README.md"]
     for name in ["README.md", *notebooks]:
         target = Path(name).name if name in notebooks else "00_start_here.ipynb"
         place = "mybinder.org/v2/git/https%3A%2F%2Fexample.org%2Ffirst-owner%2Ffrkit/HEAD"
