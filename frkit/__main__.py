@@ -205,13 +205,18 @@ def _write(arguments, data, opening):
         weighting=arguments.weighting,
         varying=arguments.varying,
         opening=opening,
-        progress=sys.stderr.isatty(),
+        progress=sys.stderr.isatty() or _say_step,
     )
     finished_report.command = arguments.line
     folder = finished_report.save(arguments.output)
     print(finished_report, "-" * 60, sep="\n")
     print(f"{folder / PAGE}: the report; {folder / NUMBERS}: its numbers")
     return 0
+
+
+def _say_step(_share, step):
+    """A line for each step, where no bar can be drawn."""
+    print(f"frkit: {step}", file=sys.stderr)
 
 
 def _check(arguments):

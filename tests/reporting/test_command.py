@@ -68,7 +68,10 @@ def test_the_script_of_the_documentation_has_four_outcomes(tmp_path):
     answer = subprocess.run(["bash", "-e", "-c", script], **options)
     assert re.findall(r"^status (\d)", answer.stdout, re.MULTILINE) == ["0", "1", "2", "3"]
     assert re.search(r"about [\d,]+ people would decide \(360 now\)", answer.stdout)
+    steps = [line for line in answer.stderr.splitlines() if line.startswith("frkit: ")]
+    assert len(steps) > 5 and "frkit: done" in steps
     assert "█" not in answer.stderr  # the progress bar is for terminals
+    assert max(map(len, answer.stdout.splitlines())) <= 100
 
 
 @pytest.mark.slow
