@@ -140,7 +140,8 @@ class Picture:
             self.draw(self.ax, data, **values_for(self.draw, controls))
             # `savefig` would draw twice, and compress more than a page on the same machine needs
             self.canvas.print_png(out, pil_kwargs={"compress_level": 1})
-        words = escape(f"{self.ax.get_ylabel()} over {self.ax.get_xlabel()}")
+        labels = self.ax.get_ylabel(), self.ax.get_xlabel()
+        words = escape(" over ".join(filter(None, labels)))
         data = base64.b64encode(out.getvalue()).decode()
         return f'<img alt="{words}" style="width: 100%" src="data:image/png;base64,{data}">'
 
