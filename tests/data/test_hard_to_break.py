@@ -10,9 +10,10 @@ from refusals import refused
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore:[0-9]+ genuine and [0-9]+ impostor comparisons failed"),
+]
 
 MIX = fk.vmf.mixture(8, 8, kappa=(3, 12), seed=0)
 FACES = MIX.sample(5, seed=1).assign_coords(gender=("image", np.repeat(["f", "m"] * 4, 5)))

@@ -14,7 +14,7 @@ from twin import every_image_resample, symmetric_scores, vstatistic
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frkit.DataWarning")]
 NODES = ("empirical", "vstatistic", "replicates")
 slow = settings(max_examples=5, deadline=None, derandomize=True)
 

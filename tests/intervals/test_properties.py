@@ -7,7 +7,7 @@ from refusals import refused
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frkit.DataWarning")]
 FAR = [0.02, 0.1]
 MEASURES = ("frr", "eer", "far_group", "frr_group", "frr_max_min", "far_max_geomean", "threshold")
 ENDS = ["estimate", "lower", "upper"]

@@ -7,7 +7,7 @@ from scipy import stats
 
 import frkit as fk
 
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frkit.DataWarning")]
 ERRORS = (0, 1, 2, 5, 28)
 
 
