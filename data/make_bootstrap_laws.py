@@ -1,7 +1,7 @@
-"""Make data/bootstrap_laws.nc, the study of Theorems 2 and 3: python data/make_bootstrap_laws.py
+"""Run the study of Theorems 2 and 3: python data/make_bootstrap_laws.py
 
-The mixture of notebook 2, 400 data sets of 5, 10, 20 and 40 images per identity, ten of them with
-400 replicates each, at FAR 1e-3. About ten minutes of CPU time.
+Makes data/bootstrap_laws.nc: the mixture of notebook 2, 400 data sets of 5, 10, 20 and 40 images
+per identity, ten of them with 400 replicates each, at FAR 1e-3. About ten minutes of CPU time.
 
 Theorem 2 of Conti & Clémençon (2024) says that the law of the naive error θ* - θ^ of one data set
 comes close to that of θ^ - θ as images are added, Theorem 3 that the recentered error θ* - θ~ does.

@@ -1,7 +1,8 @@
 """Make the demo data from a seed: python data/make_demo.py
 
-Writes demo_faces.npz (faces as three encoders see them), demo_truth.nc (the exact population rates
+Makes demo_faces.npz (faces as three encoders see them), demo_truth.nc (the exact population rates
 behind them) and demo_evaluation.nc (a stored evaluation, so that a first figure needs no sweep).
+Less than a minute.
 Everything is synthetic: see README.md in this folder.
 """
 

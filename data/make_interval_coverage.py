@@ -1,5 +1,4 @@
-"""Coverage of the default intervals: python data/make_interval_coverage.py --store FOLDER, then
-with --table
+"""Coverage of the default intervals: python data/make_interval_coverage.py --store FOLDER [--table]
 
 Makes data/interval_coverage.csv: a row for each place (population, rate, FAR level, method), with
 the share of data sets whose 95 % interval covers the truth, its width, and how often equality is

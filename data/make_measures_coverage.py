@@ -1,15 +1,12 @@
-"""Coverage of intervals of disparities and of fairness indices: python
-data/make_measures_coverage.py [name]
+"""Coverage of intervals of disparities and indices: python data/make_measures_coverage.py [name]
 
-fairness  data/fairness_coverage.csv: max over geometric mean and max over min of group FRR and FAR,
-in mixtures with a
-          known disparity between two groups and in rotated copies, whose groups are exactly equal;
-          the same 120 people in new images (image scheme), and 120 new ones of 3,600 (identity
-          scheme). 200 data sets: some 12 minutes.
-indices   data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or new ones of 1,500
-(identity and
-          two-level scheme), and of the canonical scores, whose pairs are independent (pair scheme).
-          60 data sets: some 8 minutes.
+fairness  Makes data/fairness_coverage.csv: max over geometric mean and max over min of group FRR
+          and FAR, in mixtures with a known disparity between two groups and in rotated copies,
+          whose groups are exactly equal; the same 120 people in new images (image scheme), and 120
+          new ones of 3,600 (identity scheme). 200 data sets: some 12 minutes.
+indices   Makes data/indices_coverage.csv: SFI, CFI and DFI, of 60 people, the same or new ones of
+          1,500 (identity and two-level scheme), and of the canonical scores, whose pairs are
+          independent (pair scheme). 60 data sets: some 8 minutes.
 
 Both by default. One row for each setting, measure, FAR level and method, with the Monte Carlo
 standard error of the share of data sets whose 95 % interval covers the exact truth. For the floor

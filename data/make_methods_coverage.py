@@ -1,7 +1,6 @@
-"""Compare the methods of `band` over images per identity, dimensions and FAR: python
-data/make_methods_coverage.py
+"""Compare the methods of `band` over images per identity: python data/make_methods_coverage.py
 
-Writes data/methods_coverage.nc: for each of five populations of identities (four dimensions, and
+Makes data/methods_coverage.nc: for each of five populations of identities (four dimensions, and
 the paper's range of concentrations) and six numbers of images per identity, 200 data sets of the
 same identities with 200 replicates (image scheme), at FAR 1e-5 to 1e-1. About twelve minutes on two
 idle cores.

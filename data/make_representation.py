@@ -1,14 +1,15 @@
 """Make the stored results of notebook 7: python data/make_representation.py PART [PART ...]
 
 Parts: digits, shares, entropy, debiasing, cohorts, lfw; without a name all of them, one after the
-other. Each writes representation_PART.nc into this folder, with its command, seeds and versions
-as attributes. A part that is stored already is left alone: delete the file to make it anew. Long
-parts keep their finished seeds in the folder named by --store, so that they can be stopped and
-started again.
+other, in one to eight minutes each. Each writes representation_PART.nc into this folder, with its
+command, seeds and versions as attributes. A part that is stored already is left alone: delete the
+file to make it anew. Long parts keep their finished seeds in the folder named by --store, so that
+they can be stopped and started again.
 """
 
 import argparse
 import json
+import os
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -33,7 +34,8 @@ CASES = ("moderate", "extreme")
 SIGMA = (0.02, 0.1, 0.2, 0.3, 0.5, 0.8)
 FEMALE = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 BLACK = (0.02, 0.1, 0.25, 0.5, 0.8, 0.95)
-LFW, ENCODERS = HERE.parent.parent / "shared/data", ("facenet", "insightface")
+REAL_DATA = Path(os.environ.get("FRKIT_REAL_DATA", HERE.parent.parent / "shared/data"))
+ENCODERS = ("facenet", "insightface")
 ENTROPY = (0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0)  # of the highest, log 2 or log 4
 
 
@@ -336,7 +338,7 @@ def lfw(seed):
     """Table II on two encoders' embeddings of LFW, with gender; and folds of images."""
     tables = []
     for encoder in ENCODERS:
-        faces = fk.open_data(LFW / f"lfw158_{encoder}.npz")
+        faces = fk.open_data(REAL_DATA / f"lfw158_{encoder}.npz")
         permuted = studies.spurious(faces, "gender", seed=seed)["Z_S"]
         split = fk.representation_bias(permuted, "gender", by="image", seeds=1, progress=False)
         table = spurious_table(faces, "gender", seed)
@@ -417,8 +419,8 @@ def main():
     if unknown := set(arguments.parts) - set(PARTS):
         parser.error(f"unknown parts {sorted(unknown)}; known: {', '.join(PARTS)}")
     for part in arguments.parts or PARTS:
-        if part == "lfw" and not LFW.is_dir():
-            print("lfw: left out, for ../shared/data is not there")
+        if part == "lfw" and not REAL_DATA.is_dir():
+            print("lfw: left out; FRKIT_REAL_DATA names the folder of its embeddings")
         elif not (HERE / f"representation_{part}.nc").exists():
             make(part, arguments.store)
 

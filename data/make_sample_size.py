@@ -1,17 +1,13 @@
-"""Plan studies from pilots, simulate each at the size recommended, store both: python
-data/make_sample_size.py [name]
+"""Plan studies from pilots, and simulate each as planned: python data/make_sample_size.py [name]
 
-Each plan is made from a pilot study of 200 people and confirmed by 60 new data sets of the
-recommended size, from the law that the pilot's people were drawn from.
+Makes data/sample_size.nc, a group for each plan. It is made from a pilot study of 200 people, and
+confirmed by 60 new data sets of the recommended size, from the law that the pilot's people were
+drawn from. Some minutes on two cores.
 
 band      the paper's law of identities (dimension 128, concentrations 100 to 800): a band of FRR at
-FAR 1e-3 whose
-          half-width is a fifth of FRR.
+          FAR 1e-3 whose half-width is a fifth of FRR.
 models    two encoders (dimension 64, concentrations 60 to 150, and .93 times that): their
-difference in FRR at FAR
-          1e-2, seen with a power of .8.
-
-Each becomes a group of sample_size.nc. Some minutes on two cores.
+          difference in FRR at FAR 1e-2, seen with a power of .8.
 """
 
 import argparse

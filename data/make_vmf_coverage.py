@@ -1,15 +1,13 @@
 """Run the studies of notebooks 4 and 9: python data/make_vmf_coverage.py [paper] [draws] [people]
 
-paper   data/vmf_coverage.nc: the study of Conti & Clémençon (2024), B.1, at its own size: 200 data
-sets of the same
-        1,000 identities (dimension 128, concentrations 100 to 800, 10 images each), 200 replicates,
-        image scheme, at 21 FAR levels. A minute or two on two idle cores.
-draws   data/vmf_draws_coverage.nc: the paper's study for two other draws of the 1,000 identities,
-at FAR 1e-5 and 1e-1.
-        As long again for each.
-people  data/vmf_people_coverage.nc: 200 data sets of 300 identities of the same law, once the same
-in all data sets
-        and once new in each, by every scheme, at FAR 1e-4 to 1e-2. A few minutes.
+paper   Makes data/vmf_coverage.nc: the study of Conti & Clémençon (2024), B.1, at its own size: 200
+        data sets of the same 1,000 identities (dimension 128, concentrations 100 to 800, 10 images
+        each), 200 replicates, image scheme, at 21 FAR levels. A minute or two on two idle cores.
+draws   Makes data/vmf_draws_coverage.nc: the paper's study for two other draws of the 1,000
+        identities, at FAR 1e-5 and 1e-1. As long again for each.
+people  Makes data/vmf_people_coverage.nc: 200 data sets of 300 identities of the same law, once the
+        same in all data sets and once new in each, by every scheme, at FAR 1e-4 to 1e-2. A few
+        minutes.
 
 All by default.
 """
