@@ -79,6 +79,29 @@ def test_whole_numbers_without_a_mark_are_not_asked_about(column):
     assert not np.isnan(scores_of(fk.open_data(table))[0]).any()
 
 
+@pytest.mark.parametrize("code", [0.5, 1.0, 1.01])
+@pytest.mark.parametrize("column", ["score", "distance"])
+def test_codes_of_failure_among_the_scores_are_asked_about(code, column):
+    scores = 0.49 * (1 + SCORES)
+    is_failed = RNG.random(len(scores)) < 0.06
+    given = np.where(is_failed, code, scores)
+    if column == "distance":
+        given = 1.1 - given
+    table = LABELLED[["genuine"]].assign(**{column: given})
+    _, calls = asked_about(table)
+    read, _ = scores_of(run(calls[0], frame=table))
+    np.testing.assert_array_equal(np.isnan(read), is_failed)
+    assert not np.isnan(scores_of(run(calls[1], frame=table))[0]).any()
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 3])
+def test_rounded_scores_and_those_of_copies_are_not_asked_about(decimals):
+    rounded = (0.49 * (1 + SCORES)).round(decimals)
+    assert len(scores_of(fk.open_data(LABELLED.assign(score=rounded)))[0]) == len(SCORES)
+    copies = np.where(SAME & (np.arange(len(SCORES)) % 3 > 0), 1.0, 0.49 * (1 + SCORES))
+    assert len(scores_of(fk.open_data(LABELLED.assign(score=copies)))[0]) == len(SCORES)
+
+
 # --- names of rows and columns --------------------------------------------------------------------
 
 
