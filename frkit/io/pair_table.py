@@ -18,7 +18,7 @@ from frkit.io.cells import WITH_FRAME, refuse_cells, to_numbers, without_words
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
-from frkit.io.joins import ask_who, identities_from, readings_of_names
+from frkit.io.joins import CLEAR, ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
 from frkit.io.names import NAMES, NO_ATTACKS, are_attacks, side_columns, simplified
@@ -75,8 +75,10 @@ def pairs_of_contents(contents, options):
         column = models_column(others)
         if column is not None:
             ask_about_models(column)
-    columns.pop("model", None)
-    return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
+    is_of_one = bool(contents.roles) or columns.pop("model", "") is None
+    return _list_of_pairs(
+        table, columns, preset=contents.roles, rule=contents.who, is_of_one=is_of_one, **options
+    )
 
 
 def _refuse_attacks(table):
@@ -135,6 +137,7 @@ def _list_of_pairs(
     *,
     preset=None,
     rule="",
+    is_of_one=True,
     scores=None,
     labels=None,
     identity=None,
@@ -149,6 +152,8 @@ def _list_of_pairs(
         Roles to columns, as the user says.
     preset, rule
         Roles to columns, and who is who, of a form; see `file_contents`.
+    is_of_one : bool
+        Whether it is known that the rows are of one model.
     scores, labels, identity, **options
         As in `open_data`.
     """
@@ -190,6 +195,8 @@ def _list_of_pairs(
             sides = {side: roles.column(who) for side, who in zip(SIDES, WHO)}
             roles.ask(lines.table, why, sides | dict.fromkeys(WHO))
         warn_of_equal_rows(lines.table, score)
+    if not (lines.images or is_of_one):
+        _ask_about_rounds(lines)
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)
     values, distance = lines.scores, lines.distances
@@ -251,6 +258,27 @@ def _find_people(lines, identity, rule, is_preset):
         if lines.genuine is None:
             roles.ask(lines.table, UNSAID, {"genuine": "..."})
         check_unconfirmed(roles, lines.table, lines.genuine, lines.scores, is_preset)
+
+
+def _ask_about_rounds(lines):
+    """Ask about a column whose labels part the rows into the same pairs again, as models would.
+
+    Each label has the same truth, in one order, and similar scores of strangers.
+    """
+    roles, table = lines.roles, lines.table
+    genuine = lines.people.is_same() if lines.genuine is None else lines.genuine
+    score = next(iter(lines.scores.values()))
+    of_pairs = [name for name, columns in roles.attributes.items() if len(columns) == 1]
+    for name in {*roles.unused, *of_pairs} - roles.from_user:
+        codes, rounds = pd.factorize(table[name], use_na_sentinel=False)
+        if not 1 < len(rounds) <= MOST_MODELS or np.ptp(np.bincount(codes)) > 0:
+            continue
+        order = np.argsort(codes, kind="stable").reshape(len(rounds), -1)
+        truth, scores = genuine[order], pd.DataFrame(score[order[:2]].T)
+        of_strangers = scores[~truth[0]].corr().iloc[0, 1] * np.sqrt(np.sum(~truth[0]))
+        if (truth == truth[0]).all() and of_strangers > CLEAR:
+            why = f"the rows of each {name!r} may be the same pairs: does it say which model"
+            roles.ask(table, f"{why} a row is of?", {"model": name}, {"model": None})
 
 
 def _with_labels(labels, lines, attributes):

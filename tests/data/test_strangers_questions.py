@@ -1,5 +1,6 @@
 """What a stranger's files are refused with can be copied, and does not ask the same again."""
 
+import warnings
 from contextlib import nullcontext
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import scipy.io
 import xarray as xr
 from named import named
-from refusals import refused
+from refusals import noticed, refused
 
 import frkit as fk
 
@@ -100,6 +101,79 @@ def test_rounded_scores_and_those_of_copies_are_not_asked_about(decimals):
     assert len(scores_of(fk.open_data(LABELLED.assign(score=rounded)))[0]) == len(SCORES)
     copies = np.where(SAME & (np.arange(len(SCORES)) % 3 > 0), 1.0, 0.49 * (1 + SCORES))
     assert len(scores_of(fk.open_data(LABELLED.assign(score=copies)))[0]) == len(SCORES)
+
+
+# --- rows of several models, two eyes, copies, thresholds -----------------------------------------
+
+
+@pytest.mark.parametrize("form", ["in blocks", "pair by pair", "people"])
+@pytest.mark.parametrize(
+    "name, labels", [("epoch", [1, 2]), ("run", ["a", "b"]), ("variant", "xy")]
+)
+def test_the_same_pairs_of_several_models_are_asked_about(form, name, labels):
+    rows = LABELLED
+    if form == "people":
+        rows = pd.DataFrame({"person1": PEOPLE[FIRST], "person2": PEOPLE[SECOND], "score": SCORES})
+    noise = 0.1 * RNG.normal(size=len(rows))
+    second = rows.assign(score=SCORES + noise)
+    table = pd.concat([rows.assign(**{name: labels[0]}), second.assign(**{name: labels[1]})])
+    if form == "pair by pair":
+        table = table.sort_index(kind="stable")
+    _, calls = asked_about(table.reset_index(drop=True))
+    scores, _ = scores_of(run(calls[0], frame=table))
+    np.testing.assert_allclose(scores, [SCORES, SCORES + noise])
+    assert scores_of(run(calls[1], frame=table))[0].shape == (2 * len(SCORES),)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_parts_of_one_list_are_no_models(in_order):
+    """Folds, or groups, of as many pairs with one truth are other pairs."""
+    table = LABELLED.iloc[:3000].sort_values("genuine", kind="stable", ignore_index=True)
+    half = np.arange(3000) % 2
+    table = table.assign(part=np.array(["x", "y"])[half])
+    if in_order:
+        table = table.sort_values("part", kind="stable", ignore_index=True)
+    assert scores_of(fk.open_data(table))[0].shape == (3000,)
+
+
+@pytest.mark.parametrize("truth", ["people", "genuine"])
+def test_two_eyes_of_a_person_are_no_silent_genuine_pair(truth):
+    eye = np.array(["L", "R"])[np.arange(80) % 2]
+    table = pd.DataFrame({"eye_1": eye[FIRST], "eye_2": eye[SECOND], "score": SCORES})
+    people = {"person1": PEOPLE[FIRST], "person2": PEOPLE[SECOND]}
+    table = table.assign(**(people if truth == "people" else {"genuine": SAME.astype(int)}))
+    with noticed("eye", f"{(SAME & (eye[FIRST] != eye[SECOND])).sum()}") as notices:
+        fk.open_data(table)
+    notice = str(notices[0].message)
+    rows = run(
+        notice[notice.index("frame[") : notice.index("]", notice.index("frame[")) + 1], frame=table
+    )
+    with warnings.catch_warnings(action="error", category=fk.DataWarning):
+        fk.open_data(rows.reset_index(drop=True))
+
+
+@pytest.mark.parametrize("form", ["faces", "list", "matrix"])
+def test_copies_of_an_image_under_another_ending_are_named(form):
+    names = [f"p{k:02d}_{n // 2}.{'png' if n % 2 else 'JPG'}" for n, k in enumerate(WHO)]
+    names = np.array(names)
+    if form == "faces":
+        table = pd.DataFrame(VECTORS).add_prefix("f").assign(image=names, person=PEOPLE)
+    elif form == "list":
+        table = NAMED.assign(image1=names[FIRST], image2=names[SECOND])
+        table = table.assign(genuine=SAME.astype(int), score=SCORES)
+    else:
+        table = pd.DataFrame(COSINE, names, names)
+    with noticed("80", "ending", "p00_0.JPG", "p00_0.png"):
+        fk.open_data(table, identity="{name}_{number}.{ending}")
+
+
+def test_a_threshold_of_distances_has_no_minus():
+    distances = fk.pairs(1 - SCORES, SAME, distance=True)
+    with refused("threshold", "minus"):
+        fk.evaluate(distances, threshold=[0.4, -0.4])
+    below = SCORES - 1  # distances may be below 0
+    fk.evaluate(fk.pairs(below, ~SAME, distance=True), threshold=[-0.4])
+    fk.evaluate(fk.pairs(SCORES, SAME), threshold=[-0.4])
 
 
 # --- names of rows and columns --------------------------------------------------------------------
