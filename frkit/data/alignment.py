@@ -7,6 +7,10 @@ import xarray as xr
 from frkit.base import UNKNOWN, listed, require
 from frkit.data.labels import model_names
 
+ONE_TABLE = (
+    "parts of one table, in several files, are joined by fk.open_data(pd.concat([pd.read_csv(path) "
+    "for path in paths], ignore_index=True))"
+)
 OTHER_LABELS = (
     "{0} and {1} have different labels (an index, or coordinates), or one has none, so they cannot "
     "be joined: give both the same distinct labels, or names of images that are among them (image= "
@@ -148,7 +152,8 @@ def require_same_names(what, models, order, names):
         len(only_first) == len(only_other) == 0,
         f"models must have the same {what}, but {len(only_first):,} are only in {models[0]!r} "
         f"and {len(only_other):,} only in {models[1]!r}, such as "
-        f"{listed([*only_first[:2], *only_other[:2]])}: remove them from all files, or add them",
+        f"{listed([*only_first[:2], *only_other[:2]])}: remove them from all files, or add them; "
+        f"{ONE_TABLE}",
     )
 
 

@@ -64,6 +64,9 @@ IMAGES_OR_PEOPLE = (
     "or of people, where a row and a column of one name are two images of that person, and not the "
     "same; nothing says whom an image shows"
 )
+OF_IMAGES = (
+    "the matrix is symmetric, so row i and column i are one image, and no two images of one person"
+)
 NOBODY_SHARED = (
     "no name is on a row and on a column, so nothing says which pairs are genuine. Where rows are "
     "images and columns are people, say whom the rows show, in their order: "
@@ -380,7 +383,8 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
         return
     refuse_half(values, *map(pd.Index, names))
     is_symmetric = np.array_equal(*names) and equals_transpose(values, number_marks(missing))
-    if same_images is False and not is_symmetric:
+    if same_images is False:
+        require(not is_symmetric, f"{OF_IMAGES}: leave the option same_images out")
         return
     rows, scores = some_rows(values)
     scores = failed_as_nan(scores, missing, is_distance).ravel()
@@ -389,10 +393,12 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
     images = Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
     is_shared = bool(np.isin(*names).any())
     why = IMAGES_OR_PEOPLE.format(str(distinct[0])) if is_shared else NOBODY_SHARED
+    why = f"{OF_IMAGES}; nothing says whom an image shows" if is_symmetric else why
     if len(rows) < values.shape[0]:
         why += f". Of {len(rows):,} of {values.shape[0]:,} rows"
-    answer = False if is_shared and not is_symmetric else None
-    ask_who(roles, columns, why, images, scores, same_images=answer)
+    is_of_people = False if is_shared and not is_symmetric else None
+    table = "..." if is_symmetric else None
+    ask_who(roles, columns, why, images, scores, same_images=is_of_people, labels=table)
 
 
 def check_direction(values, people, missing, is_distance, name=None):

@@ -14,7 +14,7 @@ from frkit.base import listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
-from frkit.io.cells import WITH_FRAME, refuse_cells, to_numbers, without_words
+from frkit.io.cells import WITH_FRAME, is_number_column, refuse_cells, to_numbers, without_words
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
@@ -469,21 +469,24 @@ def _score_lines(path, table, images):
         n_cells == 3 and images is not None,
         f"a line of scores is: score, or two names and a score; it has {n_cells} cells",
     )
-    names = [scored.iloc[:, 0], scored.iloc[:, 1]]
-    values = to_numbers(scored.iloc[:, 2].rename("score"), blank=False)
-    header = [str(name) for name in scored.columns[:2]]
-    said = [*side_columns(header).values()]  # the probe's column comes first
-    orders = [[header.index(name) for name in said[0]]] if said else [(0, 1), (1, 0)]
-    by_order = [_scores_of_pairs([names[k] for k in order], values, images) for order in orders]
-    whole = [scores for scores in by_order if not np.isnan(scores).any()]
-    lines = table.index[np.isnan(by_order[-1])]
-    require(len(whole) > 0, f"there is no score for the trials of lines {listed(lines)}")
+    numbers = [name for name in scored if is_number_column(scored[name])]
+    score = (numbers or [*scored])[-1]
+    values = to_numbers(scored.pop(score).rename("score"), blank=False)
+    said = [*side_columns([*scored]).values()]  # the probe's column comes first
+    orders = [said[0]] if said else [[*scored], [*scored][::-1]]
+    by_order = [
+        _scores_of_pairs([scored[name] for name in order], values, images) for order in orders
+    ]
+    first, other = by_order[0], by_order[-1]
+    lines = table.index[np.isnan(first) & np.isnan(other)]
+    header = f"; its header says that {orders[0][0]!r} names the probe" if said else ""
+    require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}{header}")
     require(
-        np.array_equal(whole[0], whole[-1]),
+        ((first == other) | np.isnan(first) | np.isnan(other)).all(),
         "pairs are scored in both directions, with different scores, and nothing says whether the "
         "first name of a line is the probe: write a first line such as probe,reference,score",
     )
-    return whole[0]
+    return np.where(np.isnan(first), other, first)
 
 
 def _scores_of_pairs(names, values, images):

@@ -1,5 +1,6 @@
 """What a stranger's files are refused with can be copied, and does not ask the same again."""
 
+import shlex
 import warnings
 from contextlib import nullcontext
 
@@ -12,6 +13,7 @@ from named import named
 from refusals import noticed, refused
 
 import frkit as fk
+from frkit.__main__ import main
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 RNG = np.random.default_rng(7)
@@ -459,3 +461,118 @@ def test_people_with_one_genuine_pair_each_stay_people():
     frame = pd.DataFrame(scores, names, names).stack().to_frame("score")
     columns = {"score": "score", "probe_identity": "level_0", "reference_identity": "level_1"}
     assert fk.open_data(frame, columns=columns)["pairs"].genuine.sum() == 20
+
+
+# --- dead ends ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [NAMED.assign(genuine=SAME, score=SCORES), LABELLED])
+def test_two_halves_of_a_list_get_a_line(tmp_path, table):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, rows in zip(paths, np.array_split(np.arange(len(table)), 2)):
+        table.iloc[rows].to_csv(path, index=False)
+    message, _ = asked_about(paths)
+    scores, genuine = scores_of(run(line_in(message), paths=paths))
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+
+
+@pytest.mark.parametrize("names", [("emb1", "emb2"), ("features_probe", "features_gallery")])
+def test_embeddings_of_both_images_of_pairs_get_a_line(tmp_path, names):
+    sides = dict(zip(names, (3 * VECTORS[FIRST], VECTORS[SECOND])))
+    np.savez(tmp_path / "pairs.npz", **sides, label=SAME.astype(int))
+    message, _ = asked_about(tmp_path / "pairs.npz")
+    a, b = (sides[name] for name in names)
+    scores, genuine = scores_of(run(line_in(message, "fk.pairs("), a=a, b=b, genuine=SAME))
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+
+
+def test_a_blank_that_means_impostor_gets_a_line(tmp_path):
+    path = tmp_path / "pairs.csv"
+    NAMED.assign(genuine=np.where(SAME, "1", ""), score=SCORES).to_csv(path, index=False)
+    message, _ = asked_about(path)
+    line = line_in(message[message.index("means impostor") :])
+    np.testing.assert_array_equal(scores_of(run(line, frame=pd.read_csv(path)))[1], SAME)
+
+
+def test_genuine_and_impostor_scores_of_matlab_get_a_line(tmp_path):
+    path = tmp_path / "scores.mat"
+    scipy.io.savemat(path, {"genuine": SCORES[SAME], "impostor": SCORES[~SAME]})
+    message, _ = asked_about(path)
+    data = run(line_in(message, "scipy.io.loadmat("), path=path, scipy=scipy)
+    scores, genuine = scores_of(run(line_in(message), data=data))
+    np.testing.assert_allclose(scores[genuine], SCORES[SAME])
+
+
+@pytest.mark.parametrize("label, score", [("", ""), ("120", "0.1"), ("1", "mean"), ("mean", "0.1")])
+def test_a_total_below_the_data_gets_a_line(tmp_path, label, score):
+    path = tmp_path / "pairs.csv"
+    text = NAMED.assign(genuine=SAME.astype(int), score=SCORES).to_csv(index=False)
+    path.write_text(f"{text}Total,Total,{label},{score}\n")
+    message, _ = asked_about(path)
+    scores, genuine = scores_of(run(line_in(message, "fk.open_data(pd.read_csv"), path=path))
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+
+
+def test_a_file_whose_name_begins_with_a_dash_is_a_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    NAMED.assign(genuine=SAME.astype(int), score=SCORES).to_csv("-pairs.csv", index=False)
+    assert main(["look", "-pairs.csv"]) == 0
+    shown = capsys.readouterr().out
+    [command] = [line for line in shown.splitlines() if "frkit report" in line]
+    words = shlex.split(command.partition("frkit report")[2])
+    assert main(["look", *words]) == 0 and capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("place", [0, 2])
+def test_scores_of_names_in_any_order(tmp_path, header, place):
+    """Which name comes first differs between lines, and the score may come first."""
+    trials = NAMED.assign(genuine=SAME.astype(int))[["genuine", "image1", "image2"]]
+    trials.to_csv(tmp_path / "trials.txt", sep=" ", index=False, header=False)
+    is_turned = RNG.random(len(NAMED)) < 0.5
+    scored = pd.DataFrame(
+        {
+            "file": np.where(is_turned, NAMED.image2, NAMED.image1),
+            "other": np.where(is_turned, NAMED.image1, NAMED.image2),
+        }
+    )
+    scored.insert(place, "score", SCORES)
+    scored = scored.iloc[RNG.permutation(len(scored))]
+    scored.to_csv(tmp_path / "scores.txt", sep=" ", index=False, header=header)
+    data = fk.open_data(tmp_path / "trials.txt", scores=tmp_path / "scores.txt")
+    np.testing.assert_allclose(scores_of(data)[0], SCORES)
+
+
+def test_a_header_says_which_name_is_the_probe_of_scores(tmp_path):
+    NAMED.assign(genuine=SAME.astype(int)).to_csv(tmp_path / "trials.csv", index=False)
+    turned = pd.DataFrame({"probe": NAMED.image2, "reference": NAMED.image1, "score": SCORES})
+    turned.to_csv(tmp_path / "scores.csv", index=False)
+    with refused("header", "probe"):
+        fk.open_data(tmp_path / "trials.csv", scores=tmp_path / "scores.csv")
+
+
+def test_trials_with_a_header_are_asked_for_their_scores(tmp_path):
+    rows = {"label": SAME.astype(int), "path1": NAMED.image1, "path2": NAMED.image2}
+    pd.DataFrame(rows).to_csv(tmp_path / "trials.txt", sep=" ", index=False)
+    np.savetxt(tmp_path / "scores.txt", SCORES)
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(tmp_path / "trials.txt")
+    assert [*question.value.answers] == [{"scores": "..."}]
+    data = fk.open_data(tmp_path / "trials.txt", scores=tmp_path / "scores.txt")
+    np.testing.assert_allclose(scores_of(data)[0], SCORES)
+
+
+def test_a_symmetric_matrix_of_names_does_not_ask_in_a_circle(tmp_path):
+    names = [f"x{k}y" for k in range(80)]
+    pd.DataFrame(COSINE, names, names).to_csv(tmp_path / "matrix.csv")
+    with refused("symmetric", "same_images", answers=[]):
+        fk.open_data(tmp_path / "matrix.csv", same_images=False)
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(tmp_path / "matrix.csv")
+    [answer] = question.value.answers
+    labels = pd.DataFrame({"image": names, "person": PEOPLE})
+    scores = fk.open_data(tmp_path / "matrix.csv", **answer | {"labels": labels})
+    assert scores.probe_identity.values.tolist() == PEOPLE.tolist()
