@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -165,10 +164,10 @@ def _list_of_pairs(
     roles = lines.roles
     warn_of_parts(roles, lines.table)
     if are_apart:
-        _take_other_scores(lines, scores, directions.get("distance"))
+        _take_other_scores(lines, scores, "distance" if "distance" in directions else "score")
     else:
         lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
-        lines.distances = roles.columns.get("distance", [])
+    lines.distances = roles.columns.get("distance", [])
     marks = number_marks(options.get("missing"))
     warn_of_failures(roles, lines.table, lines.scores.values(), marks)
     if not directions:
@@ -183,8 +182,10 @@ def _list_of_pairs(
         lines.people = _with_labels(labels, lines, attributes)
         labels = None
     _find_people(lines, identity, rule, bool(preset))
-    if lines.genuine is None and not directions:
-        check_directions(roles, lines.table, lines.people.is_same(), lines.scores)
+    if lines.genuine is None:
+        lines.genuine = lines.people.is_same()
+        if not directions:
+            check_directions(roles, lines.table, lines.genuine, lines.scores)
     if lines.people and not lines.images:
         score = next(iter(lines.scores.values()))
         if are_of_themselves(lines.people, score):
@@ -224,14 +225,11 @@ def _columns_read(table, user_columns, preset, has_scores):
     return Lines(table, roles, genuine, images, people)
 
 
-def _take_other_scores(lines, scores, distances):
-    """Take scores that another file has; distances : the models that the user calls so."""
-    roles = lines.roles
-    require(not roles.scores(), "the file contains its scores: leave the other ones out")
-    lines.scores = read_scores(scores, lines.table, lines.images)
-    lines.distances = _named_distances(distances, lines.scores)
-    roles.columns["distance"] = lines.distances
-    roles.columns["score"] = [name for name in lines.scores if name not in lines.distances]
+def _take_other_scores(lines, scores, role):
+    """Take scores that another file has; role : "score" or "distance", as the user says."""
+    require(not lines.roles.scores(), "the file contains its scores: leave the other ones out")
+    lines.scores = {role: read_scores(scores, lines.table, lines.images)}
+    lines.roles.columns[role] = [role]
 
 
 def _find_people(lines, identity, rule, is_preset):
@@ -263,20 +261,21 @@ def _find_people(lines, identity, rule, is_preset):
 def _ask_about_rounds(lines):
     """Ask about a column whose labels part the rows into the same pairs again, as models would.
 
-    Each label has the same truth, in one order, and similar scores of strangers.
+    The rows of each label have the same truth, in one order, and similar scores of strangers.
     """
     roles, table = lines.roles, lines.table
-    genuine = lines.people.is_same() if lines.genuine is None else lines.genuine
     score = next(iter(lines.scores.values()))
-    of_pairs = [name for name, columns in roles.attributes.items() if len(columns) == 1]
-    for name in {*roles.unused, *of_pairs} - roles.from_user:
-        codes, rounds = pd.factorize(table[name], use_na_sentinel=False)
-        if not 1 < len(rounds) <= MOST_MODELS or np.ptp(np.bincount(codes)) > 0:
+    for name in {*roles.unused, *roles.attributes} & {*table} - roles.from_user:
+        are_labels = np.ndim(table[name].iloc[0]) == 0  # and no lists
+        if not (are_labels and 1 < table[name].nunique() <= MOST_MODELS):
             continue
-        order = np.argsort(codes, kind="stable").reshape(len(rounds), -1)
-        truth, scores = genuine[order], pd.DataFrame(score[order[:2]].T)
-        of_strangers = scores[~truth[0]].corr().iloc[0, 1] * np.sqrt(np.sum(~truth[0]))
-        if (truth == truth[0]).all() and of_strangers > CLEAR:
+        rounds = [*table.groupby(name, observed=True).indices.values()]
+        if len({*map(len, rounds)}) > 1:
+            continue
+        truth = lines.genuine[np.array(rounds)]
+        of_strangers = pd.DataFrame(score[np.array(rounds)].T)[~truth[0]]
+        errors = of_strangers[0].corr(of_strangers[1]) * np.sqrt(len(of_strangers))
+        if (truth == truth[0]).all() and errors > CLEAR:
             why = f"the rows of each {name!r} may be the same pairs: does it say which model"
             roles.ask(table, f"{why} a row is of?", {"model": name}, {"model": None})
 
@@ -309,15 +308,6 @@ def _refuse_others(people, attributes):
                 f"column {name!r} of the labels contradicts the people of the list in {n_others} "
                 "people: correct one of them, or remove the column",
             )
-
-
-def _named_distances(distances, scores):
-    """Return the models that the user calls distances, of scores in a file of their own."""
-    distances = distances or []
-    distances = [distances] if isinstance(distances, str) else list(distances)
-    absent = [name for name in distances if name not in scores]
-    require(not absent, f"there are no scores called {listed(absent)}; there are {listed(scores)}")
-    return distances
 
 
 def _sides(table, roles, names):
@@ -429,31 +419,27 @@ def _keep_first_of_each(lines):
 
 
 def read_scores(scores, table, images):
-    """Return the scores of pairs by model; those of one file alone are called "score".
+    """Return the scores of pairs from a file or an array.
 
     Parameters
     ----------
-    scores : path, array, or mapping of model to such
+    scores : path or array
     table : pd.DataFrame
         The pairs, by line.
     images : Sides or None
         Their names, for joining lines of two names and a score.
     """
-    by_model = scores if isinstance(scores, Mapping) else {"score": scores}
-    values = {}
-    for model, source in by_model.items():
-        is_file = isinstance(source, (str, Path))
-        if is_file:
-            with named(source):
-                scores_of_model = _score_lines(Path(source), table, images)
-        else:
-            scores_of_model = real_numbers("scores", source)
-        require(
-            scores_of_model.shape == (len(table),),
-            f"there are {len(table)} pairs, but the scores in {source if is_file else 'the list'} "
-            f"have shape {scores_of_model.shape}",
-        )
-        values[str(model)] = scores_of_model
+    is_file = isinstance(scores, (str, Path))
+    if is_file:
+        with named(scores):
+            values = _score_lines(Path(scores), table, images)
+    else:
+        values = real_numbers("scores", scores)
+    require(
+        values.shape == (len(table),),
+        f"there are {len(table)} pairs, but the scores in {scores if is_file else 'the list'} have "
+        f"shape {values.shape}",
+    )
     return values
 
 

@@ -58,7 +58,11 @@ def test_lfw(tmp_path):
     assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
     np.save(tmp_path / "b.npy", [1, 2, 3, 4])
     models = {"A": scores, "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
-    several = opened(path, scores=models, columns={"distance": [*"ABC"]})
+    columns = {"distance": "score"}
+    models = {
+        name: fk.open_data(path, scores=each, columns=columns) for name, each in models.items()
+    }
+    several = opened(models)
     assert several.model.values.tolist() == ["A", "B", "C"]
     assert several.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
 
@@ -132,8 +136,8 @@ def test_trials(tmp_path, format, in_order):
     assert sides(pairs, "_identity") == [["id1", "id2"], ["id1", "id1"]]
     assert sides(pairs, "_Gender") == [["m", "f"], ["m", "m"]]
     assert sides(pairs, "_Nationality")[0] == ["UK", "USA"]
-    both = {"A": scores, "B": scores}
-    assert opened(tmp_path / "trials", scores=both).score.shape == (2, 2)
+    both = {name: fk.open_data(tmp_path / "trials", scores=scores) for name in "AB"}
+    assert opened(both).score.shape == (2, 2)
 
 
 def test_ijbc_links_the_templates_of_a_person(tmp_path):
