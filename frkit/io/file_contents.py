@@ -7,7 +7,6 @@ where 13 people are listed under two groups).
 """
 
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from frkit.data.files import file_kind, named, not_read, open_text, reading
 from frkit.data.labels import stripped
 from frkit.data.sides import SIDES, WHO
 from frkit.io.arrays import READERS, read_npy
-from frkit.io.cells import as_numbers, refuse_cells, to_numbers
+from frkit.io.cells import as_numbers, to_numbers
 from frkit.io.frames import by_row, read_frame
 from frkit.io.names import words_of_truth
 from frkit.io.text import text_layout
@@ -244,25 +243,24 @@ def _is_count(cells):
 def _numbered_pairs(path):
     """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`."""
     mark = text_layout(path).mark
+    rows = {}
     with reading("the list"), open_text(path) as file:
-        lines = [[cell for cell in map(stripped, line.split(mark)) if cell] for line in file]
-    rows = pd.DataFrame([*zip_longest(*lines)], columns=range(1, len(lines) + 1)).T
-    rows = rows.dropna(how="all")
-    if _is_count(rows.iloc[0].dropna()):
-        rows = rows[1:]
-    n_cells = rows.notna().sum(axis=1)
-    is_bad = ~n_cells.isin([3, 4]) | rows[0].str.startswith("#")
-    refuse_cells(rows[0].rename("name"), is_bad, f"begins no line of this list; {FORM_OF_LFW}")
-    is_same = n_cells == 3  # the second number is of the same person
-    people = [rows[0], rows[2].mask(is_same, rows[0])]
-    numbers = [rows[1], rows[2].where(is_same, rows.get(3))]
-    pairs = pd.DataFrame({"genuine": (people[0] == people[1]).astype(int)})
-    for side, identity, name, number in zip(SIDES, WHO, people, numbers):
-        is_number = number.str.fullmatch("[0-9]+").to_numpy(bool)
-        refuse_cells(number, ~is_number, f"is no image number; {FORM_OF_LFW}")
-        pairs[side] = name + "/" + name + "_" + number.str.zfill(4) + ".jpg"
-        pairs[identity] = name
-    return pairs
+        for number, line in enumerate(file, 1):
+            cells = [cell for cell in map(stripped, line.split(mark)) if cell]
+            if not cells or not rows and _is_count(cells):
+                continue
+            if len(cells) == 3:  # the second number is of the same person
+                cells.insert(2, cells[0])
+            is_pair = len(cells) == 4 and cells[1].isdigit() and cells[3].isdigit()
+            is_comment = line.startswith("#")
+            why = f"line {number}, {line.strip()!r}, is no pair; {FORM_OF_LFW}"
+            require(is_pair and not is_comment, why)
+            rows[number] = cells
+    columns = [WHO[0], "first", WHO[1], "second"]
+    pairs = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    for side, who, number in zip(SIDES, WHO, ("first", "second")):
+        pairs[side] = pairs[who] + "/" + pairs[who] + "_" + pairs.pop(number).str.zfill(4) + ".jpg"
+    return pairs.assign(genuine=(pairs[WHO[0]] == pairs[WHO[1]]).astype(int))
 
 
 # --- genuine and impostor scores apart ------------------------------------------------------------
@@ -270,11 +268,11 @@ def _numbered_pairs(path):
 
 def read_two_kinds(genuine, impostor):
     """Read the scores of genuine pairs and those of impostor pairs from a file for each."""
-    scores = []
-    for path in (genuine, impostor):
+    kinds = []
+    for label, path in ((1, genuine), (0, impostor)):
         with named(path):
-            scores.append(_only_scores(Path(path)))
-    table = _of_two_kinds(*scores)
+            kinds.append(pd.DataFrame({"score": _only_scores(Path(path)), "genuine": label}))
+    table = by_row(pd.concat(kinds))
     return Contents(table, "pairs", {name: name for name in table})
 
 
@@ -290,10 +288,3 @@ def _only_scores(path):
         "ignore_index=True))",
     )
     return to_numbers(table.iloc[:, 0].rename("score"))
-
-
-def _of_two_kinds(genuine, impostor):
-    """Return the scores of genuine and of impostor pairs as one table of pairs."""
-    scores = np.concatenate([genuine, impostor])
-    is_genuine = np.arange(len(scores)) < len(genuine)
-    return by_row(pd.DataFrame({"score": scores, "genuine": is_genuine.astype(int)}))

@@ -20,7 +20,7 @@ from frkit.io.frames import check_header, read_frame
 from frkit.io.joins import CLEAR, ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.names import NAMES, NO_ATTACKS, are_attacks, side_columns, simplified
+from frkit.io.names import ATTACKS, MOST_WORDS, NAMES, NO_ATTACKS, side_columns, simplified
 from frkit.io.notices import warn_of_failures, warn_of_parts
 from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
@@ -83,15 +83,18 @@ def pairs_of_contents(contents, options):
 def _refuse_attacks(table):
     """Refuse presentation attacks, which are neither genuine nor impostor pairs."""
     for name in table.select_dtypes(exclude="number"):
-        is_attack = are_attacks(table[name])
-        words = table[name][is_attack].unique().tolist()
-        attacks = [word for word in words if simplified(word) not in NO_ATTACKS]
+        column = table[name]
+        cells = column if column.dtype == "category" else column.astype(str)
+        words = [*map(str, cells.unique()[:MOST_WORDS])]
+        attacks = [word for word in words if simplified(word) in ATTACKS]
+        if simplified(name).endswith("attacktype"):
+            attacks = [word for word in words if simplified(word) not in NO_ATTACKS]
         others = f"frame[~frame[{name!r}].isin({attacks})].reset_index(drop=True)"
-        if len(attacks) < len(words):  # "bonafide" is no word of truth
+        if "bonafide" in map(simplified, words):  # which is no word of truth
             others += f".drop(columns={name!r})"
         refuse_cells(
-            table[name],
-            is_attack,
+            column,
+            cells.isin(attacks).to_numpy(),
             "is about presentation attacks, which are neither genuine nor impostor pairs. "
             f"In Python, {WITH_FRAME}, the other rows are {others}",
         )
