@@ -1,9 +1,8 @@
 """What a file contains: a table, or arrays by name; and lists of pairs in the field's forms.
 
 A form is recognised by its header, or by the cells of its first lines. It says what the columns
-are, and who is who where they do not: "linked" (names that genuine pairs link are one person),
-"models" (references are models and no images) or "repeats" (a name may mean two images, as in RFW,
-where 13 people are listed under two groups).
+are, and who is who where they do not: "linked" (names that genuine pairs link are one person) or
+"repeats" (a name may mean two images, as in RFW, where 13 people are listed under two groups).
 """
 
 from dataclasses import dataclass, field
@@ -33,12 +32,6 @@ INSTEAD = {  # of what has arrays and is opened in Python, the line that does it
     "'embedding': [np.load(path) for path in paths]}), identity='{name}/{file}')",
 }
 HEAD = 100  # lines that show what cells contain
-SIDES_OF_LINES = {  # what the names in a line without a header are, by how many there are
-    0: (),
-    2: SIDES,
-    3: ("reference_identity", "probe_identity", "probe"),  # of bob, four columns
-    4: ("reference_identity", "reference", "probe_identity", "probe"),  # five columns
-}
 RFW = {
     "probe": "img_1",
     "reference": "img_2",
@@ -50,13 +43,6 @@ RFW = {
 }
 RFW_NO_GROUP = "ambiguous"
 FORM_OF_LFW = "a line is: name n1 n2, or name n1 other n2"
-BOB = {
-    "probe_identity": "probe_subject_id",
-    "reference_identity": "bio_ref_subject_id",
-    "score": "score",
-}
-# of bob's columns of a side, the first that is present names its image
-IMAGES_OF_BOB = ("reference_id", "key", "template_id", "subject_id")
 
 
 @dataclass
@@ -101,9 +87,7 @@ def read_contents(path, options):
     are_given = any(str(name).isdigit() for name in columns.values())
     if file_kind(path) == "text" and not are_given and [*table] == _numbered(table):
         return _lines(contents, "scores" in options)
-    if {*RFW.values()} <= {*table}:
-        return _rfw(contents)
-    return _bob(contents) if {*BOB.values()} <= {*table} else contents
+    return _rfw(contents) if {*RFW.values()} <= {*table} else contents
 
 
 def _read(path):
@@ -164,25 +148,15 @@ def _lines(contents, are_scored):
     if not scores and len(wholes) == 1 and len(texts) > 1:
         scores, wholes = wholes, []  # whole scores beside names
     names = [name for name in table if name in wholes or name in texts]
-    is_list = {
-        0: scores and truths,
-        2: scores or truths or are_scored,
-        3: scores and not truths,
-        4: scores and not truths,
-    }.get(len(names))
+    is_list = {0: scores and truths, 2: scores or truths or are_scored}.get(len(names))
     if not is_list or len(scores) > 1 or len(truths) > 1:
         return contents
-    sides = SIDES_OF_LINES[len(names)]
-    if len(names) == 2 and truths:
-        sides = sides[::-1]  # trials name the enrolled side first
-    roles = {role: role for role in (*sides, *(["score"] if scores else []))}
+    sides = SIDES[::-1] if truths else SIDES  # trials name the enrolled side first
+    roles = {role: role for role in (*sides[: len(names)], *(["score"] if scores else []))}
     if truths:
         roles["genuine"] = "label"  # and nothing says that 1 is genuine
     table = table.rename(columns=dict(zip((*names, *scores, *truths), roles.values())))
-    if len(names) < 3:
-        return Contents(table, "pairs", roles, "linked")
-    roles.setdefault("reference", "reference_identity")
-    return Contents(table, "pairs", roles, "models")
+    return Contents(table, "pairs", roles, "linked")
 
 
 def _cells(column):
@@ -210,15 +184,6 @@ def _rfw(contents):
         )
     table = contents.data.assign(ethnicity=groups.mask(is_unclear))
     return Contents(table, "pairs", RFW, "repeats")
-
-
-def _bob(contents):
-    """Return bob's CSV: genuine where the subject ids are equal; a reference is a model."""
-    roles = dict(BOB)
-    for side, mark in zip(SIDES, ("probe", "bio_ref")):
-        names = [f"{mark}_{name}" for name in IMAGES_OF_BOB]
-        roles[side] = next(name for name in names if name in contents.data)
-    return Contents(contents.data, "pairs", roles, "models")
 
 
 # --- LFW ------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def guessed_kind(contents, options):
     table = without_words(contents.data.head(PREVIEW), options.get("missing"))
     numbered = [name for name in table if str(name).isdigit()]
     n_rows = len(contents.data)
-    if are_places(numbered) and not are_faces and n_rows == len(numbered):
+    if are_places(numbered) and not (are_faces or are_pairs) and n_rows == len(numbered):
         _ask_square("the table", (n_rows, len(numbered)))
     return _kind_of_table(table, options, are_faces, are_pairs)
 

@@ -175,8 +175,6 @@ def _list_of_pairs(
     warn_of_failures(roles, lines.table, lines.scores.values(), marks)
     if not directions:
         check_directions(roles, lines.table, lines.genuine, lines.scores)
-    if rule == "models" and lines.images and not lines.images.are_one_set():
-        lines.images = lines.images.apart()
     if lines.images and rule != "repeats":
         _keep_first_of_each(lines)
     attributes = _attributes(lines.table, roles)
@@ -390,13 +388,6 @@ def _keep_first_of_each(lines):
     if len(differing) == 0:
         if len(repeated) > 0:
             lines.keep(first_of_each(repeated, len(lines.table)))
-        return
-    if roles.column("reference") == roles.column("reference_identity"):
-        warn(
-            "a probe meets a person several times with different scores: the file names no "
-            "template of the reference, so intervals draw people and no images"
-        )
-        lines.images = None
         return
     first, second = differing
     is_same = genuine is None or genuine[first] == genuine[second]

@@ -101,20 +101,29 @@ def test_bfw(tmp_path, name):
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
 
 
-@pytest.mark.parametrize(("text", "model"), [(BOB4, "model k"), (BOB5, "model k-model")])
-def test_bob_columns(tmp_path, text, model):
-    pairs = opened(put(tmp_path, "scores-dev.gz", text))
+@pytest.mark.parametrize(("text", "places"), [(BOB4, "11234"), (BOB5, "12345")])
+def test_bob_columns(tmp_path, text, places):
+    """As the page Files says; which id is the claimed one is not guessed."""
+    path = put(tmp_path, "scores-dev.gz", text)
+    with refused("score"):
+        fk.open_data(path)
+    roles = ["reference_identity", "reference", "probe_identity", "probe", "score"]
+    pairs = opened(path, columns=dict(zip(roles, places)))
     assert pairs.genuine.values.tolist() == [True, False]
     assert pairs.score.values.tolist() == [0.9, -0.3]
+    model = text.split()[int(places[1]) - 1]
     assert sides(pairs) == [["img1", "img2"], [model, model]]
     assert sides(pairs, "_identity") == [["k", "m"], ["k", "k"]]
 
 
 def test_bob_csv(tmp_path):
-    pairs = opened(put(tmp_path, "scores.csv", BOB_CSV))
-    assert pairs.genuine.values.tolist() == [True, False]
-    assert sides(pairs, "_race")[0] == ["Asian", "White"]
-    assert sides(pairs) == [["p1", "p2"], ["model r1", "model r1"]]
+    path = put(tmp_path, "scores.csv", BOB_CSV)
+    columns = {"probe": "probe_key", "reference": "bio_ref_template_id"}
+    for options in ({}, {"columns": columns}):
+        pairs = opened(path, **options)
+        assert pairs.genuine.values.tolist() == [True, False]
+        assert sides(pairs, "_race")[0] == ["Asian", "White"]
+    assert sides(pairs) == [["p1", "p2"], ["r1", "r1"]]
 
 
 META = "VoxCeleb1 ID\tVGGFace1 ID\tGender\tNationality\tSet\n"
