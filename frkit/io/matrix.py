@@ -18,7 +18,7 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.data.alignment import aligned
+from frkit.data.alignment import require_one_order
 from frkit.data.checks import (
     FEW_SCORES,
     WINDOW,
@@ -166,7 +166,10 @@ def score_matrix(
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
         probes[name], references[name] = labels
     names = _names_of_matrix(values)
-    scores, sides = _in_one_order(_checked(values), names, [probes, references])
+    for names_of_side, labels in zip(names, (probes, references)):
+        rows = None if names_of_side is None else pd.Series(0, names_of_side)
+        require_one_order({"the matrix": rows}, labels, named_by="image")
+    scores, sides = _checked(values), [probes, references]
     with asking(values, {"kind": "matrix", "missing": missing}):
         _take_names(scores, names, sides, missing, distance, same_images)
     has_names = _on_both_sides(*sides)
@@ -219,18 +222,6 @@ def _checked(values):
     require(len(shape) == 2, f"values: a score matrix has two dimensions, got shape {shape}")
     require(values.dtype.kind in "fiub", f"values must be real numbers, got {values.dtype}")
     return values
-
-
-def _in_one_order(scores, names, sides):
-    """Return scores and the labels of both sides, with each side in one order by its names."""
-    in_order = []
-    for axis, labels in enumerate(sides):
-        positions = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
-        in_rows, labels = aligned({"the matrix": positions}, labels, named_by="image")
-        if in_rows["the matrix"] is not positions:  # given names have another order
-            scores = np.take(scores, in_rows["the matrix"].to_numpy(), axis)
-        in_order.append(labels)
-    return scores, in_order
 
 
 def _on_both_sides(probes, references):
