@@ -13,6 +13,7 @@ MOST_GROUPS = 100  # labels of an attribute that can be groups
 FEWEST = 20  # scores, or rows, that show what they are
 # words of the name of a column of flags
 OF_FAILURES = frozenset("fta fte failure failed fail detected acquired ok valid status".split())
+AS_DIFFERENT = "left and right of one person are as different as two people's, so FRR is too high"
 OF_TWO = frozenset("eye eyes iris finger fingers hand palm ear laterality".split())
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
@@ -62,10 +63,26 @@ def warn_of_eyes(attributes, is_genuine):
             n_pairs = np.sum(is_genuine & ~sides.is_same())
             if n_pairs > 0:
                 warn(
-                    f"{n_pairs:,} genuine pairs differ in {name!r}: left and right of one person "
-                    "are as different as two people's, so FRR is too high; keep only pairs of one "
-                    f"{name}, as in frame[frame.{name}_1 == frame.{name}_2], {WITH_FRAME}"
+                    f"{n_pairs:,} genuine pairs differ in {name!r}: {AS_DIFFERENT}; keep only "
+                    f"pairs of one {name}, as in frame[frame.{name}_1 == frame.{name}_2], "
+                    f"{WITH_FRAME}"
                 )
+
+
+def warn_of_eyes_of_images(labels):
+    """Warn of people with images of two eyes or fingers, which make genuine pairs.
+
+    labels : pd.DataFrame, with the column identity
+    """
+    for name in [name for name in labels if words_of(name) & OF_TWO]:
+        known = labels[name].mask(labels[name] == UNKNOWN)
+        n_people = (known.groupby(labels["identity"]).nunique() > 1).sum()
+        if n_people > 0:
+            warn(
+                f"{n_people:,} people have images of several {name!r}, whose pairs are genuine: "
+                f"{AS_DIFFERENT}; let each be a person of its own, such as "
+                f"frame.person + '_' + frame.{name}, {WITH_FRAME}"
+            )
 
 
 def warn_of_parts(roles, columns):

@@ -144,6 +144,23 @@ def test_two_eyes_of_a_person_are_no_silent_genuine_pair(truth):
         fk.open_data(rows.reset_index(drop=True))
 
 
+@pytest.mark.parametrize("form", ["faces", "matrix"])
+def test_images_of_two_eyes_of_a_person_are_named(form):
+    eye = np.array(["L", "R"])[np.arange(80) % 2]
+
+    def made(people):
+        if form == "faces":
+            return fk.faces(VECTORS, people, eye=eye)
+        return fk.score_matrix(
+            COSINE, people, people, attributes={"eye": (eye, eye)}, same_images=True
+        )
+
+    with noticed("20 people", "eye"):
+        made(PEOPLE)
+    with warnings.catch_warnings(action="error", category=fk.DataWarning):
+        made(np.char.add(PEOPLE, eye))
+
+
 @pytest.mark.parametrize("form", ["faces", "list", "matrix"])
 def test_copies_of_an_image_under_another_ending_are_named(form):
     names = [f"p{k:02d}_{n // 2}.{'png' if n % 2 else 'JPG'}" for n, k in enumerate(WHO)]
