@@ -38,8 +38,8 @@ examples
   frkit report matrix.csv --far 1e-2 1e-3          a matrix of scores, ids in first row and column
   frkit check out/report.json --max frr@1e-3=0.05  whether the numbers stay below limits
 
-The files: embeddings (.npz, .npy, .csv, .parquet, .mat), a matrix of scores (text,
-.npy) or a list of scored pairs (text, .parquet). What the columns are is read from their
+The files: embeddings (.npz, .npy, .csv, .parquet, .mat, .h5), a matrix of scores (text,
+.npy) or a list of scored pairs (text, .parquet, .json). What the columns are is read from their
 names, and shown; --columns says it. Nothing is ever unpickled. In the report FAR is the
 share of comparisons of different people that are accepted, FRR the share of comparisons of one
 person that are rejected.

@@ -5,7 +5,6 @@ import stat
 import sys
 from contextlib import contextmanager
 from importlib import import_module
-from pathlib import Path
 
 import pandas as pd
 
@@ -18,9 +17,16 @@ KINDS = {
     ".tsv": "text",
     ".csv.gz": "text",
     ".tsv.gz": "text",
+    ".jsonl": "json lines",
+    ".ndjson": "json lines",
+    ".json": "json",
+    ".jsonl.gz": "json lines",
+    ".json.gz": "json",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".mat": "mat",
+    ".h5": "hdf5",
+    ".hdf5": "hdf5",
     ".zarr": "zarr",
     ".zarr.zip": "zarr",
     ".nc": "netcdf",
@@ -31,11 +37,6 @@ SHEET = (
     "save the sheet as CSV, or in Python give fk.open_data(pd.read_excel(path)), which needs "
     "pip install openpyxl (odfpy for .ods)"
 )
-LINES = "in Python give fk.open_data(pd.read_json(path, dtype=False, lines=True))"
-ARRAYS = (
-    "in Python give fk.faces(file['features'][:], file['people'].asstr()[:]) with file = "
-    "h5py.File(path), or list(file) to see what is in it"
-)
 INSTEAD = {  # of a file that frkit does not read, what to do
     ".zip": "unpack it and give the file in it",
     ".tar": "unpack it and give the file in it",
@@ -43,12 +44,6 @@ INSTEAD = {  # of a file that frkit does not read, what to do
     ".xls": SHEET,
     ".ods": SHEET,
     ".feather": "in Python give fk.open_data(pd.read_feather(path))",
-    ".json": "in Python give fk.open_data(pd.read_json(path, dtype=False)) of a list of objects; "
-    "the page Files has lines for others, and frkit check reads a report of frkit",
-    ".jsonl": LINES,
-    ".ndjson": LINES,
-    ".h5": ARRAYS,
-    ".hdf5": ARRAYS,
     ".rds": "write it in R with write.csv",
     ".rdata": "write it in R with write.csv",
 }
@@ -111,8 +106,8 @@ def file_kind(path):
     for ending, kind in KINDS.items():
         if name.endswith(ending):
             return kind
-    ending = Path(name.removesuffix(".gz")).suffix
-    require(ending not in INSTEAD, f"frkit does not read {ending} files: {INSTEAD.get(ending)}")
+    instead = INSTEAD.get(path.suffix.lower())
+    require(not instead, f"frkit does not read {path.suffix} files: {instead}")
     if path.is_dir():
         is_store = any((path / name).exists() for name in (".zgroup", "zarr.json"))
         return "zarr" if is_store else "folder"

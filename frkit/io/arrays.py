@@ -1,4 +1,4 @@
-"""Files of arrays as columns by name: NumPy, MATLAB."""
+"""Files of arrays as columns by name: NumPy, MATLAB, HDF5."""
 
 import warnings
 
@@ -108,8 +108,28 @@ def _plain(variable):
     return column if column.dtype.kind in "biufU" else None
 
 
+def read_hdf5(path):
+    """Read the arrays of numbers and text at the top of an HDF5 file, in memory."""
+    import h5py
+
+    check_hdf5(path)
+    with reading("the HDF5 file"), h5py.File(path, "r") as file:
+        members = {str(name): file[name] for name in file}
+        arrays = {name: item for name, item in members.items() if isinstance(item, h5py.Dataset)}
+        require(
+            arrays,
+            f"has no array at the top, but groups {listed(members)}. In Python: "
+            "fk.faces(file['group/features'][:], file['group/people'].asstr()[:]) with "
+            "file = h5py.File(path)",
+        )
+        texts = [name for name, item in arrays.items() if h5py.check_string_dtype(item.dtype)]
+        arrays |= {name: arrays[name].asstr("utf-8") for name in texts}
+        return {name: item[()] for name, item in arrays.items()}
+
+
 READERS = {
     "npz": read_npz,
     "npy": read_array,
     "mat": read_mat,
+    "hdf5": read_hdf5,
 }

@@ -55,9 +55,9 @@ def open_data(
     Parameters
     ----------
     path : str or Path, a list of such, a mapping of model to such, or pd.DataFrame
-        Files: .csv, .tsv and text of any other name (plain or .gz), .parquet, .npz, .npy (mapped
-        into memory; with labels), .mat; kept pairs (.nc) as `sweep` makes them. Nothing is
-        unpickled.
+        Files: .csv, .tsv and text of any other name (plain or .gz), .parquet, .json, .jsonl,
+        .npz, .npy (mapped into memory; with labels), .mat, .h5; kept pairs (.nc) as
+        `sweep` makes them. Nothing is unpickled.
         Several files, or data that were opened, are models of the same images or pairs.
     *others
         Refused: several files are given as a list.

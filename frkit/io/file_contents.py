@@ -21,7 +21,7 @@ from frkit.io.frames import by_row, read_frame
 from frkit.io.names import words_of_truth
 from frkit.io.text import text_layout
 
-TABLES = ("text", "parquet", "frame")
+TABLES = ("text", "parquet", "json", "json lines", "frame")
 INSTEAD = {  # of what has arrays and is opened in Python, the line that does it
     "zarr": "embeddings in a Zarr store are opened by fk.faces(xr.open_zarr(path)), which reads "
     "them when they are compared",

@@ -1,11 +1,23 @@
-"""Tables as DataFrames: text, Parquet, and frames with an index."""
+"""Tables as DataFrames: text, JSON, Parquet, and frames with an index."""
+
+import json
 
 import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
-from frkit.data.files import file_kind, reading
+from frkit.data.files import file_kind, open_text, reading
 from frkit.io.text import read_text
+
+NO_TABLE = (
+    "JSON must contain a table, as a list of flat objects (frkit check reads a report of frkit); "
+    "others become a table in pandas: what DataFrame.to_json writes by pd.read_json(path); with "
+    "contents = json.loads(Path(path).read_text()), or of lines [json.loads(line) for line in "
+    "open(path)], columns by pd.DataFrame(contents), a part by "
+    "pd.DataFrame(contents['pairs']), objects within objects by pd.json_normalize(contents, "
+    "sep='_'), vectors by name by pd.DataFrame({'image': list(contents), 'embedding': "
+    "list(contents.values())})"
+)
 
 
 def read_frame(path):
@@ -14,7 +26,7 @@ def read_frame(path):
     Parameters
     ----------
     path : Path or pd.DataFrame
-        Text of any name, plain or .gz; Parquet.
+        Text of any name, plain or .gz; JSON and JSON Lines; Parquet.
 
     Returns
     -------
@@ -22,10 +34,30 @@ def read_frame(path):
         Columns of numbers, and of text as it is written, missing where blank. The index is the
         line of text, or the row, from 1.
     """
-    readers = {"frame": _as_table, "parquet": _read_arrow}
-    table = readers.get(file_kind(path), read_text)(path)
+    readers = {
+        "frame": _as_table,
+        "parquet": _read_arrow,
+        "json lines": _read_json,
+        "json": _read_json,
+    }
+    kind = file_kind(path)
+    table = readers[kind](path) if kind in readers else read_text(path)
     require(len(table) > 0, "the file has no row of data")
     return table
+
+
+def _read_json(path):
+    """Read a list of objects, or one object per line."""
+    with reading("the JSON"), open_text(path) as file:
+        if file_kind(path) == "json lines":
+            rows = [json.loads(line) for line in file if line.strip()]
+        else:
+            rows = json.load(file)
+    are_objects = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    table = pd.DataFrame(rows if are_objects else [])
+    are_nested = table.map(lambda cell: isinstance(cell, dict)).any(axis=None)
+    require(len(table.columns) > 1 and not are_nested, NO_TABLE)
+    return by_row(table)
 
 
 def _read_arrow(path):

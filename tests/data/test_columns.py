@@ -5,7 +5,6 @@ import shlex
 import numpy as np
 import pandas as pd
 import pytest
-from face_files import faces_of_an_encoder, write_mat73
 from named import named
 from refusals import noticed, refused
 from report_faces import only_parts
@@ -253,19 +252,20 @@ def test_a_group_of_one_image_cannot_be_decided(tmp_path, capsys):
 def test_hdf5_that_reads_another_file_is_refused(tmp_path, kind):
     h5py = pytest.importorskip("h5py")
     (tmp_path / "raw.bin").write_bytes(VECTORS.tobytes())
-    whole, path = tmp_path / "whole.mat", tmp_path / f"{kind}.mat"
-    for each in (whole, path):
-        write_mat73(faces_of_an_encoder(), each)
-    with h5py.File(path, "r+") as file:
+    with h5py.File(tmp_path / "whole.h5", "w") as file:
+        file["embedding"], file["identity"] = VECTORS, WHO
+    with h5py.File(tmp_path / f"{kind}.h5", "w") as file:
+        file["identity"] = WHO
         if kind == "external":
             raw = [(str(tmp_path / "raw.bin"), 0, VECTORS.nbytes)]
-            file.create_dataset("quality", VECTORS.shape, "f8", external=raw)
+            file.create_dataset("embedding", VECTORS.shape, "f8", external=raw)
         elif kind == "link":
-            file["quality"] = h5py.ExternalLink("whole.mat", "embedding")
+            file["embedding"] = h5py.ExternalLink("whole.h5", "embedding")
         else:
-            layout = h5py.VirtualLayout((2,), "f8")
-            layout[:] = h5py.VirtualSource(whole, "age", (2,))
-            file.create_virtual_dataset("quality", layout)
-    assert fk.open_data(whole).sizes["image"] == 5
-    with refused(f"{kind}.mat", "quality"):
-        fk.open_data(path)
+            layout = h5py.VirtualLayout(VECTORS.shape, "f8")
+            source = h5py.VirtualSource(tmp_path / "whole.h5", "embedding", VECTORS.shape)
+            layout[:] = source
+            file.create_virtual_dataset("embedding", layout)
+    assert fk.open_data(tmp_path / "whole.h5").sizes["image"] == len(WHO)
+    with refused(f"{kind}.h5", "embedding"):
+        fk.open_data(tmp_path / f"{kind}.h5")

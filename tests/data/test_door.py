@@ -304,12 +304,14 @@ def test_a_blank_matters_where_its_attribute_is_named(tmp_path):
         fk.evaluate(fk.score_tensor(data), far=[FAR], by="age")
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
 def test_na_is_a_label_in_every_format(tmp_path, name):
     labels = np.array(["NA", "DE", "None"])[[int(who[1:]) % 3 for who in SUBJECT]]
     table = LABELS[["subject"]].assign(country=labels, embedding=VECTORS.tolist())
     if name.endswith("parquet"):
         table.to_parquet(tmp_path / name)
+    elif name.endswith("jsonl"):
+        table.to_json(tmp_path / name, orient="records", lines=True, double_precision=15)
     else:
         table.assign(embedding=table.embedding.map(json.dumps)).to_csv(tmp_path / name)
     with noticed("NA", "None", "country"):

@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 from door_files import opened
 from named import named
-from refusals import line_in, noticed, refused
+from refusals import noticed, refused
 from scipy.io import savemat
 
 import frkit as fk
@@ -26,6 +26,13 @@ FIRST, SECOND = np.triu_indices(48, 1)
 UNIT = EMBEDDING.astype(float) / np.linalg.norm(EMBEDDING.astype(float), axis=1, keepdims=True)
 SCORE = np.sum(UNIT[FIRST] * UNIT[SECOND], axis=1)
 GENUINE = PEOPLE[FIRST] == PEOPLE[SECOND]
+
+
+def in_hdf5(path):
+    with h5py.File(path, "w") as file:
+        file["features"] = EMBEDDING
+        file["subject_ids"] = CODES
+        file["filenames"] = np.array(IMAGES.tolist(), h5py.string_dtype())
 
 
 def with_structs(path):
@@ -44,6 +51,7 @@ FACES = {
     "names in the index.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path),
     "no header.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path, header=False),
     "numbered.csv": lambda path: pd.DataFrame(EMBEDDING).assign(label=CODES).to_csv(path),
+    "arrays.hdf5": in_hdf5,
     "structs.parquet": with_structs,
 }
 
@@ -64,6 +72,9 @@ def frame_of_pairs():
 
 
 PAIRS = {
+    "records.json": lambda path: frame_of_pairs().to_json(
+        path, orient="records", double_precision=15
+    ),
     "words.csv": lambda path: pd.DataFrame(
         {"type": np.where(GENUINE, "mated", "non-mated"), "cosine value": SCORE}
     ).to_csv(path, index=False),
@@ -177,26 +188,15 @@ def test_a_pickle_is_refused(tmp_path):
         fk.open_data(path)
 
 
-@pytest.mark.parametrize("lines", [False, True])
-def test_json_gets_a_line_of_pandas(tmp_path, lines):
-    path = tmp_path / ("pairs.jsonl" if lines else "pairs.json")
-    table = frame_of_pairs().assign(img1=frame_of_pairs().img1.str.replace("_", "_00"))
-    table.to_json(path, orient="records", lines=lines, double_precision=15)
-    with refused(path.name) as refusal:
-        fk.open_data(path)
-    data = named(eval(line_in(str(refusal.value)), {"fk": fk, "pd": pd, "path": path}))
-    np.testing.assert_allclose(data.score.values, SCORE)
-    np.testing.assert_array_equal(data.probe.values, table.img1)
-
-
-def test_hdf5_gets_a_line(tmp_path):
-    path = tmp_path / "faces.h5"
-    with h5py.File(path, "w") as file:
-        file["features"], file["people"] = EMBEDDING, PEOPLE.tolist()
-    with refused(path.name, "h5py") as refusal:
-        fk.open_data(path)
-    with h5py.File(path) as file:
-        faces = eval(line_in(str(refusal.value), "fk.faces("), {"fk": fk, "file": file})
+def test_groups_of_several_models_in_hdf5_are_named(tmp_path):
+    with h5py.File(tmp_path / "two.h5", "w") as file:
+        for name in ("arcface", "cosface"):
+            file.create_group(name)["features"] = EMBEDDING
+            file[name]["people"] = PEOPLE.tolist()
+    with refused("arcface", "cosface"):
+        fk.open_data(tmp_path / "two.h5")
+    with h5py.File(tmp_path / "two.h5") as file:
+        faces = fk.faces(file["arcface/features"][:], file["arcface/people"].asstr()[:])
     np.testing.assert_array_equal(faces.identity.values, PEOPLE)
 
 
@@ -352,7 +352,11 @@ def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):
     np.testing.assert_allclose(named(pairs).score.values, SCORE - 1)
 
 
-def test_evaluations_and_reports_are_sent_on(tmp_path):
+def test_names_in_utf_8_are_read_from_hdf5_and_evaluations_sent_on(tmp_path):
+    people = np.char.encode(np.char.add(PEOPLE, "ü"), "utf-8")
+    with h5py.File(tmp_path / "f.h5", "w") as file:
+        file["embedding"], file["identity"] = EMBEDDING, people
+    assert fk.open_data(tmp_path / "f.h5").identity.values[0] == "Person_00ü"
     xr.Dataset({"frr": 1.0}).to_netcdf(tmp_path / "e.nc")
     with pytest.raises(fk.InputError, match="fk.open_evaluation"):
         fk.open_data(tmp_path / "e.nc")

@@ -4,6 +4,7 @@ FRKIT_FUZZ=500 makes so many mutations of each format in place of a few. HDF5 it
 crashes over some damaged files, so only its form for MATLAB is here.
 """
 
+import json
 import os
 import zlib
 from functools import partial
@@ -35,6 +36,10 @@ def open_faces(path):
     return fk.open_data(path)
 
 
+def write_json(path):
+    path.write_text(json.dumps(PAIRS.to_dict("records")))
+
+
 def write_lfw(path):
     path.write_text("1\t2\nann\t1\t2\nbob\t1\t3\nann\t1\tbob\t1\nbob\t2\tcid\t1\n")
 
@@ -50,10 +55,11 @@ FORMATS = {name: (write_faces, open_faces) for name in TABLES}
 FORMATS |= {
     "matrix.csv": (MATRIX.to_csv, partial(fk.open_data, kind="matrix", same_images=True)),
     "pairs.csv": (PAIRS.to_csv, open_pairs("pairs", columns=COLUMNS)),
+    "pairs.json": (write_json, open_pairs("pairs", columns=COLUMNS)),
     "pairs.txt": (write_lfw, open_pairs("pairs", scores=np.arange(4.0, 0.0, -1))),
 }
 # files of which everything is guessed
-GUESSED = ("odd_names.csv", "speechbrain.txt")
+GUESSED = ("odd_names.csv", "pairs.jsonl", "speechbrain.txt")
 FORMATS |= {name: (FORMS[name][0], fk.open_data) for name in GUESSED}
 with_pattern = partial(fk.open_data, identity="{name}_{number}.jpg")
 FORMATS["named_index.csv"] = FORMS["named_index.csv"][0], with_pattern

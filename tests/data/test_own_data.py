@@ -3,6 +3,7 @@
 And chosen impostors, distances, failed comparisons and text under any name.
 """
 
+import json
 from itertools import product
 
 import numpy as np
@@ -58,6 +59,41 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
     ev = fk.evaluate(scores, threshold=[0.5], weighting="pair")["empirical"]
     genuine = [values[i, j] for i, j in product(range(5), repeat=2) if i != j and WHO[i] == WHO[j]]
     assert float(ev.frr[0]) == pytest.approx(np.mean(np.array(genuine) <= 0.5))
+
+
+# --- JSON ---
+def test_json_is_a_list_of_objects(tmp_path):
+    scores = scores_of(NAMES)
+    options = {"identity": "{name}_{number}.jpg"}
+    rows = [
+        {"probe": probe, "reference": reference, "score": score}
+        for probe, row in scores.items()
+        for reference, score in row.items()
+    ]
+    table = named(fk.open_data(put(tmp_path, "t.json.gz", json.dumps(rows)), **options))
+    assert table.score.values.tolist() == [row["score"] for row in rows]
+    assert table.sizes["pair"] == 20 and int(table.genuine.sum()) == 4
+
+
+BAD_JSON = [
+    '{"genuine": [0.9, 0.8], "impostor": [0.1]}',
+    '{"genuine": [1, 0], "score": [0.9, 0.1]}',
+    '{"ann": {"ann": 0.9, "bo": 0.1}, "bo": {"ann": 0.1, "bo": 0.8}}',
+    '{"0": {"probe": "a", "score": 0.9}, "1": {"probe": "b", "score": 0.8}}',
+    '{"columns": ["probe", "score"], "data": [["a", 0.9], ["b", 0.8]]}',
+    "",
+    "[3]",
+    '{"a": {"b": 1}, "a": {"c": 1}}',
+    '{"a": {"b": "high"}}',
+    '[{"a": 1}]',
+    '[{"probe": {"id": "a"}, "reference": {"id": "a"}, "score": 0.9}]',
+]
+
+
+@pytest.mark.parametrize("text", BAD_JSON)
+def test_bad_json_is_refused(tmp_path, text):
+    with refused("b.json"):
+        fk.open_data(put(tmp_path, "b.json", text))
 
 
 # --- labels ---

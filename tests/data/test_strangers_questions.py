@@ -10,7 +10,7 @@ import pytest
 import scipy.io
 import xarray as xr
 from named import named
-from refusals import line_in, noticed, refused
+from refusals import noticed, refused
 
 import frkit as fk
 from frkit.__main__ import main
@@ -36,6 +36,16 @@ def asked_about(source, **options):
     with pytest.raises(fk.InputError) as question:
         fk.open_data(source, **options)
     return str(question.value), question.value.calls
+
+
+def line_in(message, beginning="fk.open_data("):
+    """The first call in a message, up to its last bracket."""
+    start = message.index(beginning)
+    depth = 0
+    for end in range(start, len(message)):
+        depth += (message[end] == "(") - (message[end] == ")")
+        if depth == 0 and message[end] == ")":
+            return message[start : end + 1]
 
 
 def run(line, **names):

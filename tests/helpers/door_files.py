@@ -173,9 +173,18 @@ CLASSES = pd.concat([LABELS.subject.rename("class"), pd.DataFrame(VECTORS)], axi
 ARRAYS = LABELS.assign(vec=[" ".join(["[", *map(str, row), "]"]) for row in VECTORS])
 UNNAMED = pd.DataFrame(COSINES.round(6), columns=LABELS.image.to_numpy())
 UNNAMED.insert(0, "Unnamed: 0", LABELS.image.to_numpy())
+JSON = [
+    {"probe": first, "gallery": second, "score": score, "mated": bool(same)}
+    for first, second, score, same in zip(*IMAGES, PAIRS.cosine, SAME)
+]
 COMMENTED = "# a system\n# and its date\n" + TESTED.to_csv(sep="\t", index=False)
 PRINTED = LABELS.drop(columns="ethn").assign(embedding=list(VECTORS.astype(float).round(6)))
 PRINTED = PRINTED[["subject", "embedding", "image", "age"]]  # which extends over several lines
+OBJECTS = [
+    {"file": image, "person": subject, "det_score": 0.9, "embedding": row.tolist(), "model": "A"}
+    for image, subject, row in zip(LABELS.image, LABELS.subject, VECTORS)
+]
+NAMED = [{"name": image, "emb": row.tolist()} for image, row in zip(LABELS.image, VECTORS)]
 SCORED = renamed(candidate_id="image1", probe_id="image2", match_score="cosine", is_mated="same")
 TITLED = "# columns: probe,candidate,score\nprobe_id,candidate_id,score\n"
 TITLED += lines(*PEOPLE, PAIRS.cosine, mark=",")
@@ -203,6 +212,8 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "enrolled.csv": (write_csv(ENROLLED), OF_PAIRS),
     "semicolons.csv": (write_csv(PLAIN, sep=";", decimal=","), OF_PAIRS),
     "blanks.txt": (write_csv(PLAIN, sep=" "), OF_PAIRS),
+    "pairs.json": (write_text(json.dumps(JSON)), OF_PAIRS),
+    "pairs.jsonl": (write_text("\n".join(map(json.dumps, JSON))), OF_PAIRS),
     "speechbrain.txt": (
         write_text(lines(in_folders("1"), in_folders("2"), NUMBERS, PAIRS.cosine)),
         OF_PAIRS,
@@ -229,4 +240,6 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     "comment_above_header.csv": (write_text(TITLED), OF_PAIRS),
     "iris.tsv": (write_csv(IRIS, sep="\t"), OF_PAIRS),
     "subjid.csv": (write_csv(WIDE.rename(columns={"subject": "SubjID"})), OF_FACES),
+    "embeddings.json": (write_text(json.dumps(OBJECTS)), OF_FACES),
+    "named.json": (write_text(json.dumps(NAMED)), OF_FACES),
 }

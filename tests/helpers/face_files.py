@@ -100,6 +100,15 @@ def _char(file, name, word):
     return item.ref
 
 
+def write_hdf5(ds, path):
+    import h5py
+
+    with h5py.File(path, "w") as file:
+        file["embedding"] = ds.embedding.values
+        for name in ds.coords:
+            file[name] = ds[name].values.astype(object)
+
+
 WRITERS = {
     "faces.csv": write_table,
     "faces.csv.gz": write_table,
@@ -109,4 +118,5 @@ WRITERS = {
     "faces.npy": write_npy,
     "five.mat": write_mat,
     "seven.mat": write_mat73,
+    "faces.h5": write_hdf5,
 }

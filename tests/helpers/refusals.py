@@ -29,13 +29,3 @@ def refused(*own_words, answers=None):
 def noticed(*own_words):
     """The block gives a DataWarning with the user's own words, and no other one."""
     return pytest.warns(fk.DataWarning, match=with_words(own_words))
-
-
-def line_in(message, beginning="fk.open_data("):
-    """The first call in a message, up to its last bracket."""
-    start = message.index(beginning)
-    depth = 0
-    for end in range(start, len(message)):
-        depth += (message[end] == "(") - (message[end] == ")")
-        if depth == 0 and message[end] == ")":
-            return message[start : end + 1]
