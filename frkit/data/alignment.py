@@ -1,4 +1,4 @@
-"""Labelled inputs are brought into one order by their labels, and never joined by position."""
+"""Labelled inputs have one order of rows; models are joined by names, and never by position."""
 
 import numpy as np
 import pandas as pd
@@ -7,86 +7,61 @@ import xarray as xr
 from frkit.base import UNKNOWN, listed, require
 from frkit.data.labels import model_names
 
+ONE_TABLE = (
+    "parts of one table, in several files, are joined by fk.open_data(pd.concat([pd.read_csv(path) "
+    "for path in paths], ignore_index=True))"
+)
 OTHER_LABELS = (
-    "{0} and {1} have different labels (an index, or coordinates), or one has none, so they cannot "
-    "be joined: give both the same distinct labels, or names of images that are among them (image= "
-    "or, of a matrix, probe= and reference=); or give {0}.to_numpy() if its rows are in the order "
-    "of the others"
+    "{0} and {1} have different labels (an index, or coordinates), or the same in another order, "
+    "or one has none. Bring them into one order by their labels, {0}.loc[{1}.index], or by the "
+    "names of images, {0}.loc[names]; or give {0}.to_numpy() if its rows are in the order of the "
+    "others"
 )
 
 
-def aligned(*inputs, named_by=None):
-    """Bring pandas and xarray inputs into one order of rows, by their labels.
+def require_one_order(*inputs, named_by=None):
+    """Refuse pandas and xarray inputs whose rows do not have the same labels in one order.
 
-    The order is that of the first input, which arrays without labels have, too. Labels are those of
-    the first input, the names of the rows, or 0, 1, ... in order, as pandas counts rows.
+    The labels are those of the first input. If it has none, or 0, 1, ... in order, as pandas counts
+    rows, they are that or the names of the rows. Arrays without labels are in the order of others.
 
     Parameters
     ----------
     *inputs : dict of name to array-like, or to a tuple of such
-        Inputs without labels (arrays, lists) are taken as they are.
     named_by : str, optional
         The input that names the rows.
-
-    Returns
-    -------
-    list of dict
-        The same inputs, with rows in one order.
-
-    Raises
-    ------
-    InputError
-        Where labels of an input are none of these, or repeat in another order.
     """
-    values = [item for each in inputs for item in each.items()]
-    first, main = values[0]
+    (first, main), *others = [item for each in inputs for item in each.items()]
+    names = dict(others).get(named_by)
+    names = pd.Index(np.asarray(names)) if np.ndim(names) == 1 else None
     order = _row_labels(main)
-    names = _names_of_rows(dict(values).get(named_by), order)
-    if order is not None and not _counts_rows(order):
-        if names is not None and _positions(order, names) is not None:
-            order = names
-        elif _positions(order, pd.RangeIndex(len(order))) is not None:
-            sides = [side for _, value in values for side in _sides(value)]
-            is_plain = [side is not None and _row_labels(side) is None for side in sides]
-            require(not any(is_plain), OTHER_LABELS.format(first, "others"))
-    return [
-        {name: _in_order(value, order, names, (name, first)) for name, value in each.items()}
-        for each in inputs
+    if order is not None and _counts_rows(order):
+        order = None
+    is_shuffled = order is not None and any(
+        _is_permuted(order, usual) for usual in (names, pd.RangeIndex(len(order)))
+    )
+    sides = [
+        (name, side)
+        for name, value in others
+        for side in (value if isinstance(value, tuple) else (value,))
+        if side is not None
     ]
+    for name, side in sides:
+        labels = _row_labels(side)
+        if labels is None:
+            is_same = not is_shuffled
+        elif order is None:
+            is_same = _counts_rows(labels) or labels.equals(names)
+        else:
+            is_same = labels.equals(order) and labels.is_unique
+        require(is_same, OTHER_LABELS.format(name, first))
 
 
-def _in_order(value, order, names, whose):
-    """Return an input in the order of these labels or names, or refuse it.
-
-    whose : the names of this input and of the first one, for messages.
-    """
-    if isinstance(value, tuple):
-        return tuple(_in_order(side, order, names, whose) for side in value)
-    labels = _row_labels(value)
-    if labels is None or labels.equals(order) or order is None and _counts_rows(labels):
-        return value
-    positions = None if order is None else _positions(labels, order)
-    if positions is None and names is not None:
-        positions = _positions(labels, names)
-    absent = [] if order is None else order.difference(labels)
-    example = f"; {whose[0]} lacks {listed(absent)}" if 0 < len(absent) < len(labels) else ""
-    require(positions is not None, OTHER_LABELS.format(*whose) + example)
-    if isinstance(value, xr.DataArray):
-        if not isinstance(value.dtype, np.dtype):  # texts of pandas, which xarray cannot select
-            value = value.copy(data=value.to_numpy())
-        return value.isel({_row_dim(value): positions})
-    return value.iloc[positions]
-
-
-def _names_of_rows(names, order):
-    """Return names that are given for the rows, in the order of these labels if they have some."""
-    if names is None:
-        return None
-    labels = _row_labels(names)
-    if labels is not None and order is not None and not labels.equals(order):
-        return None  # which is refused, unless labels of both are the same
-    names = np.asarray(names)
-    return pd.Index(names) if names.ndim == 1 else None
+def _is_permuted(labels, order):
+    """Return whether labels are these in another order."""
+    if order is None or len(labels) != len(order) or labels.equals(order):
+        return False
+    return labels.isin(order).all()
 
 
 def _counts_rows(labels):
@@ -95,32 +70,14 @@ def _counts_rows(labels):
     return labels.equals(positions) or labels.equals(positions.astype(str))
 
 
-def _positions(labels, order):
-    """Return where labels stand that are to be in this order; None if they are not the same."""
-    if not (labels.is_unique and order.is_unique and len(labels) == len(order)):
-        return None
-    positions = labels.get_indexer(order)
-    return positions if (positions >= 0).all() else None
-
-
-def _sides(value):
-    """Return an input, or both sides of one."""
-    return value if isinstance(value, tuple) else (value,)
-
-
 def _row_labels(value):
     """Return the labels of rows of a pandas or xarray object; None where it has none."""
     if isinstance(value, (pd.Series, pd.DataFrame)):
         return value.index
     if isinstance(value, xr.DataArray) and value.ndim > 0:
-        return value.indexes.get(_row_dim(value))
+        dims = [name for name in ("image", "pair") if name in value.dims]
+        return value.indexes.get((dims or value.dims)[0])
     return None
-
-
-def _row_dim(value):
-    """Return the dimension of an array along which its rows are labelled."""
-    dims = [name for name in ("image", "pair") if name in value.dims]
-    return (dims or value.dims)[0]
 
 
 # --- several models -------------------------------------------------------------------------------
@@ -148,7 +105,8 @@ def require_same_names(what, models, order, names):
         len(only_first) == len(only_other) == 0,
         f"models must have the same {what}, but {len(only_first):,} are only in {models[0]!r} "
         f"and {len(only_other):,} only in {models[1]!r}, such as "
-        f"{listed([*only_first[:2], *only_other[:2]])}: remove them from all files, or add them",
+        f"{listed([*only_first[:2], *only_other[:2]])}: remove them from all files, or add them; "
+        f"{ONE_TABLE}",
     )
 
 

@@ -16,6 +16,7 @@ CROSSED = " & "  # between the labels of crossed attributes
 NO_WIDTH = "\u200b\u2060\ufeff"  # characters that no editor shows
 ENDS = re.compile(rf"^[\s{NO_WIDTH}]+|[\s{NO_WIDTH}]+$")
 WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")  # as pandas writes integers if one is missing
+ENDINGS = re.compile(r"(?i)\.(jpe?g|png|bmp|tiff?|p[gnp]m|gif|webp|wav|flac|mp3|m4a|npy)$")
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
 NO_IDENTITY = (*NOBODY, "-1")
@@ -181,6 +182,19 @@ def image_names(values, n, name="image", of="image"):
     return names
 
 
+def warn_of_endings(names):
+    """Warn of images whose names differ from another's in the ending alone, as those of copies."""
+    names = pd.Series(names)
+    stems = names.astype(str).str.replace(ENDINGS, "", regex=True)
+    copies = names[stems.duplicated(keep=False)].sort_values()
+    if len(copies) > 0:
+        warn(
+            f"{len(copies):,} names of images differ from another one in the ending alone, such as "
+            f"{listed(copies[:2])}: if these are copies, they make genuine pairs too easy; leave "
+            "them out"
+        )
+
+
 def model_names(model, n_models):
     """Return names of encoders: distinct, and as many as there are."""
     return image_names(model, n_models, "model", "model")
@@ -208,6 +222,7 @@ def labels_of_images(n, image, identity, attributes, of="image"):
     people = "identity" if of == "image" else f"{of}_identity"
     labels = {"identity": complete_labels(identity, n, people, of)}
     names = image_names(image, n, of, of)
+    warn_of_endings(names)
     labels |= {name: clean_labels(values, n, name) for name, values in attributes.items()}
     return pd.DataFrame(labels, index=names)
 

@@ -30,17 +30,6 @@ class Sides(NamedTuple):
         """Return a number for each ordered pair of names."""
         return self.probe.astype(np.int64) * len(self.names) + self.reference
 
-    def apart(self):
-        """Return sides whose references are templates, and no images that are also probes."""
-        names = np.append(self.names, "model " + self.names)
-        return Sides(self.probe, self.reference + len(self.names), names)
-
-    def are_one_set(self):
-        """Return whether most names of each side also occur on the other one."""
-        probes, references = np.unique(self.probe), np.unique(self.reference)
-        n_shared = len(np.intersect1d(probes, references))
-        return 2 * n_shared > max(len(probes), len(references))
-
     def rows(self, selected):
         """Return the names of some pairs."""
         reference = None if self.reference is None else self.reference[selected]

@@ -22,7 +22,7 @@ from frkit.evaluation.error_rates import (
     weights_of_data,
 )
 from frkit.evaluation.influences import sums_by_row
-from frkit.evaluation.options import asked_levels, check_options
+from frkit.evaluation.options import asked_levels, check_options, refuse_minus
 from frkit.evaluation.populations import whole_population
 from frkit.evaluation.rate_tables import of_models
 from frkit.evaluation.sweep import swept
@@ -97,6 +97,7 @@ def errors_by_person(
     check_options(scores, **options)
     levels, fixed_thresholds, labels = asked_levels(far, threshold, scores)
     kept = swept(scores, levels if len(levels) else None, threshold)
+    refuse_minus(fixed_thresholds, kept)
     design = make_design(kept, **options)
     tables = []
     for pairs, fixed in zip(pairs_of_models(kept), fixed_thresholds):

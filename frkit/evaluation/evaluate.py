@@ -17,7 +17,12 @@ from frkit.evaluation.cautions import (
 )
 from frkit.evaluation.design import draw, has_copies, labels_vary, make_design, varies
 from frkit.evaluation.nodes import new_provenance, tree
-from frkit.evaluation.options import asked_levels, check_options, histogram_edges
+from frkit.evaluation.options import (
+    asked_levels,
+    check_options,
+    histogram_edges,
+    refuse_minus,
+)
 from frkit.evaluation.populations import ALL
 from frkit.evaluation.question import Question
 from frkit.evaluation.rate_tables import check_bounds
@@ -194,6 +199,7 @@ def evaluate_parts(
     check_options(scores, far_of, resampling=resampling, **options)
     far, thresholds, labels = asked_levels(far, threshold, scores)
     kept = swept(scores, far if len(far) else None, threshold, progress=progress)
+    refuse_minus(thresholds, kept)
     if not rates:
         far = np.empty(0)
     cautioned = far if cautioned is None else np.asarray(cautioned)

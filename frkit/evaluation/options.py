@@ -132,6 +132,20 @@ def asked_levels(far, threshold, scores):
     return np.empty(0), rows, xr.Variable("threshold_level", labels, levels_by_name)
 
 
+def refuse_minus(thresholds, kept):
+    """Refuse negative thresholds of distances that are all positive.
+
+    thresholds : (model, level), of distances with their sign changed
+    """
+    if turned(kept):
+        nearest, _ = ends_of_scores(kept)
+        require(
+            -thresholds.max(initial=-np.inf) >= min(nearest, 0),
+            f"a threshold is below 0, but these are distances, from {nearest:g} on: give it "
+            "without the minus",
+        )
+
+
 def far_levels(lowest: float, highest: float, *, per_decade: int = 4) -> np.ndarray:
     """FAR levels at equal steps of the logarithm, both ends included.
 

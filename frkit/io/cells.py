@@ -23,6 +23,7 @@ WITH_FRAME = "with frame = pd.read_csv(path), of an .npz pd.DataFrame(dict(np.lo
 # a percentage, or thousands with commas
 WITH_SIGNS = re.compile(r"[+-]?([0-9.,]+ *%|[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?)")
 HEAD = 100  # cells that are looked at first
+MOST_TOTALS = 3  # lines below the data
 MOST_MARKS = 5  # of failed comparisons, in a proposal
 
 
@@ -139,6 +140,11 @@ def refuse_cells(column, is_bad, reason, answers=()):
     if np.any(is_bad):
         row = int(np.argmax(is_bad))
         cell = column.iloc[row]
+        n_last = len(column) - row
+        if n_last <= MOST_TOTALS and row > 0 and np.all(is_bad[row:]):
+            reason += (
+                f"; a total below the data goes by fk.open_data(pd.read_csv(path)[:-{n_last}])"
+            )
         cell = "a blank cell" if pd.isna(cell) else repr(str(cell))
         where = f"{_line_of(column, row)}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)

@@ -6,7 +6,7 @@ import pandas as pd
 import xarray as xr
 
 from frkit.base import listed, require, warn
-from frkit.data.alignment import in_one_order, require_same_names, stacked
+from frkit.data.alignment import ONE_TABLE, in_one_order, require_same_names, stacked
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.joins import CLEAR, share_above
 from frkit.io.matrix import some_rows
@@ -72,7 +72,7 @@ def _in_order(first_name, first, name, pairs):
         all(label in pairs.coords and first[label].equals(pairs[label]) for label in labels),
         f"models {first_name!r} and {name!r} list other pairs, or the same in another order, and "
         "no names of images join them: name the images of each pair (probe and reference), or give "
-        "one table with a column of scores for each model",
+        f"one table with a column of scores for each model; {ONE_TABLE}",
     )
     warn(
         f"nothing names the pairs of models {first_name!r} and {name!r}: the same line in both is "

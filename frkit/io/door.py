@@ -42,7 +42,7 @@ def open_data(
     columns: Mapping | None = None,
     identity: str | None = None,
     labels: str | Path | pd.DataFrame | None = None,
-    scores: str | Path | ArrayLike | Mapping | None = None,
+    scores: str | Path | ArrayLike | None = None,
     missing: ArrayLike | None = None,
     failed: str | None = None,
     same_images: bool | None = None,
@@ -77,7 +77,7 @@ def open_data(
         A table of images or people, in any order: it is joined on the column that has the names
         which are in the data, and its other columns become labels. Where the data name nothing, as
         an .npy, it has a row for each image, in their order (or one identity in each line).
-    scores : path, array, or mapping of model to such, optional
+    scores : path or array, optional
         The scores of a list without scores: one in a line, in its order; or two names and a score.
     missing : number, word, or sequence of such, optional
         What marks a failed comparison; [] for nothing. Blank cells, NaN, NA and FTA always do.

@@ -13,7 +13,17 @@ from frkit.data.sides import Sides
 from frkit.io.cells import are_names_of_rows, as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.frames import check_header
 from frkit.io.joins import ask_who, share_above
-from frkit.io.names import IDS, NAMES, NO_SCORE, PREFIXES, WEAK, numbered_runs, simplified, words_of
+from frkit.io.names import (
+    IDS,
+    NAMES,
+    NO_SCORE,
+    PREFIXES,
+    WEAK,
+    numbered_runs,
+    side_columns,
+    simplified,
+    words_of,
+)
 from frkit.io.roles import FLAGS, roles_of_user, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
@@ -21,6 +31,9 @@ FEWEST = 20  # images that can show it
 ALIKE = 0.7  # share of genuine cosines above others that is expected of people
 UNNAMED = "first column"  # of text without a name
 EMBEDDING_OF_COLUMNS = "fk.faces(frame[columns].to_numpy(), frame['person'])"
+OF_TWO_SIDES = (
+    "fk.pairs(np.sum(a * b, 1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1), genuine)"
+)
 MANY = 8  # numbered columns that can be an embedding, whatever their name
 
 
@@ -109,6 +122,9 @@ def _embedding(roles, columns):
         why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
         roles.ask(columns, why, {"embedding": "..."}, answers=[{"kind": "matrix"}])
     why = f"{listed(arrays)} could all be embeddings; name one, or those of all models"
+    for first, second in side_columns(arrays).values():
+        why += f". If they are of both images of each pair, a list of pairs is {OF_TWO_SIDES}"
+        why += f", with a, b = data[{first!r}], data[{second!r}] and data = np.load(path)"
     remedies = [{"embedding": name} for name in arrays]
     if len({len(columns[name]) for name in arrays}) == 1:
         remedies = [{"embedding": arrays}, *remedies]

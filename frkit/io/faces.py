@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import listed, require, warn
-from frkit.data.alignment import aligned, in_one_order, stacked
+from frkit.data.alignment import in_one_order, require_one_order, stacked
 from frkit.data.checks import (
     NUMBERED,
     check_faces,
@@ -28,7 +28,7 @@ from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.notices import warn_of_parts, warn_of_spellings
+from frkit.io.notices import warn_of_eyes_of_images, warn_of_parts, warn_of_spellings
 from frkit.io.roles import models_column
 
 # roles, and an array of files that an earlier frkit wrote
@@ -46,8 +46,8 @@ def faces(
 ) -> xr.Dataset:
     """Collect embeddings, identities and attributes of images in one checked Dataset.
 
-    pandas and xarray inputs are joined by their labels: those of `embedding`, or the names in
-    `image`.
+    pandas and xarray inputs have the same labels in one order: those of `embedding`, or the names
+    in `image`; others are refused.
 
     Parameters
     ----------
@@ -97,13 +97,13 @@ def faces(
         "give identity=, who each image shows; a table with a column of identities is opened by "
         "fk.open_data(frame), columns={'identity': 'person'} says which column is what",
     )
-    [inputs] = aligned({"embedding": embedding, **names}, named_by="image")
-    embedding, identity, image = (inputs.pop(name) for name in ("embedding", "identity", "image"))
+    require_one_order({"embedding": embedding, **names}, named_by="image")
+    identity, image = (names.pop(name) for name in ("identity", "image"))
     if isinstance(embedding, xr.DataArray):
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
     values = checked_embedding(embedding, model)
     refuse_scores(values)
-    return collected(values, identity, image, model, inputs)
+    return collected(values, identity, image, model, names)
 
 
 def _of_dataset(stored):
@@ -232,6 +232,7 @@ def collected(values, identity, image, model, attributes):
     if values.shape[-1] >= WIDE and not is_lazy(values):
         _warn_of_copies(values if values.ndim == 2 else values[0])
     warn_of_spellings({name: [labels[name]] for name in labels})
+    warn_of_eyes_of_images(labels)
     numbered = {NUMBERED: _fingerprint(values)} if image is None else {}
     coords = {"image": ("image", labels.index.to_numpy(str), numbered)}
     coords |= {name: ("image", labels[name].to_numpy(str)) for name in labels}

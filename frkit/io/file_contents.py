@@ -1,13 +1,11 @@
 """What a file contains: a table, or arrays by name; and lists of pairs in the field's forms.
 
 A form is recognised by its header, or by the cells of its first lines. It says what the columns
-are, and who is who where they do not: "linked" (names that genuine pairs link are one person),
-"models" (references are models and no images) or "repeats" (a name may mean two images, as in RFW,
-where 13 people are listed under two groups).
+are, and who is who where they do not: "linked" (names that genuine pairs link are one person) or
+"repeats" (a name may mean two images, as in RFW, where 13 people are listed under two groups).
 """
 
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +16,7 @@ from frkit.data.files import file_kind, named, not_read, open_text, reading
 from frkit.data.labels import stripped
 from frkit.data.sides import SIDES, WHO
 from frkit.io.arrays import READERS, read_npy
-from frkit.io.cells import as_numbers, refuse_cells, to_numbers
+from frkit.io.cells import as_numbers, to_numbers
 from frkit.io.frames import by_row, read_frame
 from frkit.io.names import words_of_truth
 from frkit.io.text import text_layout
@@ -34,12 +32,6 @@ INSTEAD = {  # of what has arrays and is opened in Python, the line that does it
     "'embedding': [np.load(path) for path in paths]}), identity='{name}/{file}')",
 }
 HEAD = 100  # lines that show what cells contain
-SIDES_OF_LINES = {  # what the names in a line without a header are, by how many there are
-    0: (),
-    2: SIDES,
-    3: ("reference_identity", "probe_identity", "probe"),  # of bob, four columns
-    4: ("reference_identity", "reference", "probe_identity", "probe"),  # five columns
-}
 RFW = {
     "probe": "img_1",
     "reference": "img_2",
@@ -51,13 +43,6 @@ RFW = {
 }
 RFW_NO_GROUP = "ambiguous"
 FORM_OF_LFW = "a line is: name n1 n2, or name n1 other n2"
-BOB = {
-    "probe_identity": "probe_subject_id",
-    "reference_identity": "bio_ref_subject_id",
-    "score": "score",
-}
-# of bob's columns of a side, the first that is present names its image
-IMAGES_OF_BOB = ("reference_id", "key", "template_id", "subject_id")
 
 
 @dataclass
@@ -102,9 +87,7 @@ def read_contents(path, options):
     are_given = any(str(name).isdigit() for name in columns.values())
     if file_kind(path) == "text" and not are_given and [*table] == _numbered(table):
         return _lines(contents, "scores" in options)
-    if {*RFW.values()} <= {*table}:
-        return _rfw(contents)
-    return _bob(contents) if {*BOB.values()} <= {*table} else contents
+    return _rfw(contents) if {*RFW.values()} <= {*table} else contents
 
 
 def _read(path):
@@ -165,25 +148,15 @@ def _lines(contents, are_scored):
     if not scores and len(wholes) == 1 and len(texts) > 1:
         scores, wholes = wholes, []  # whole scores beside names
     names = [name for name in table if name in wholes or name in texts]
-    is_list = {
-        0: scores and truths,
-        2: scores or truths or are_scored,
-        3: scores and not truths,
-        4: scores and not truths,
-    }.get(len(names))
+    is_list = {0: scores and truths, 2: scores or truths or are_scored}.get(len(names))
     if not is_list or len(scores) > 1 or len(truths) > 1:
         return contents
-    sides = SIDES_OF_LINES[len(names)]
-    if len(names) == 2 and truths:
-        sides = sides[::-1]  # trials name the enrolled side first
-    roles = {role: role for role in (*sides, *(["score"] if scores else []))}
+    sides = SIDES[::-1] if truths else SIDES  # trials name the enrolled side first
+    roles = {role: role for role in (*sides[: len(names)], *(["score"] if scores else []))}
     if truths:
         roles["genuine"] = "label"  # and nothing says that 1 is genuine
     table = table.rename(columns=dict(zip((*names, *scores, *truths), roles.values())))
-    if len(names) < 3:
-        return Contents(table, "pairs", roles, "linked")
-    roles.setdefault("reference", "reference_identity")
-    return Contents(table, "pairs", roles, "models")
+    return Contents(table, "pairs", roles, "linked")
 
 
 def _cells(column):
@@ -213,15 +186,6 @@ def _rfw(contents):
     return Contents(table, "pairs", RFW, "repeats")
 
 
-def _bob(contents):
-    """Return bob's CSV: genuine where the subject ids are equal; a reference is a model."""
-    roles = dict(BOB)
-    for side, mark in zip(SIDES, ("probe", "bio_ref")):
-        names = [f"{mark}_{name}" for name in IMAGES_OF_BOB]
-        roles[side] = next(name for name in names if name in contents.data)
-    return Contents(contents.data, "pairs", roles, "models")
-
-
 # --- LFW ------------------------------------------------------------------------------------------
 
 
@@ -244,25 +208,24 @@ def _is_count(cells):
 def _numbered_pairs(path):
     """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`."""
     mark = text_layout(path).mark
+    rows = {}
     with reading("the list"), open_text(path) as file:
-        lines = [[cell for cell in map(stripped, line.split(mark)) if cell] for line in file]
-    rows = pd.DataFrame([*zip_longest(*lines)], columns=range(1, len(lines) + 1)).T
-    rows = rows.dropna(how="all")
-    if _is_count(rows.iloc[0].dropna()):
-        rows = rows[1:]
-    n_cells = rows.notna().sum(axis=1)
-    is_bad = ~n_cells.isin([3, 4]) | rows[0].str.startswith("#")
-    refuse_cells(rows[0].rename("name"), is_bad, f"begins no line of this list; {FORM_OF_LFW}")
-    is_same = n_cells == 3  # the second number is of the same person
-    people = [rows[0], rows[2].mask(is_same, rows[0])]
-    numbers = [rows[1], rows[2].where(is_same, rows.get(3))]
-    pairs = pd.DataFrame({"genuine": (people[0] == people[1]).astype(int)})
-    for side, identity, name, number in zip(SIDES, WHO, people, numbers):
-        is_number = number.str.fullmatch("[0-9]+").to_numpy(bool)
-        refuse_cells(number, ~is_number, f"is no image number; {FORM_OF_LFW}")
-        pairs[side] = name + "/" + name + "_" + number.str.zfill(4) + ".jpg"
-        pairs[identity] = name
-    return pairs
+        for number, line in enumerate(file, 1):
+            cells = [cell for cell in map(stripped, line.split(mark)) if cell]
+            if not cells or not rows and _is_count(cells):
+                continue
+            if len(cells) == 3:  # the second number is of the same person
+                cells.insert(2, cells[0])
+            is_pair = len(cells) == 4 and cells[1].isdigit() and cells[3].isdigit()
+            is_comment = line.startswith("#")
+            why = f"line {number}, {line.strip()!r}, is no pair; {FORM_OF_LFW}"
+            require(is_pair and not is_comment, why)
+            rows[number] = cells
+    columns = [WHO[0], "first", WHO[1], "second"]
+    pairs = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    for side, who, number in zip(SIDES, WHO, ("first", "second")):
+        pairs[side] = pairs[who] + "/" + pairs[who] + "_" + pairs.pop(number).str.zfill(4) + ".jpg"
+    return pairs.assign(genuine=(pairs[WHO[0]] == pairs[WHO[1]]).astype(int))
 
 
 # --- genuine and impostor scores apart ------------------------------------------------------------
@@ -270,11 +233,11 @@ def _numbered_pairs(path):
 
 def read_two_kinds(genuine, impostor):
     """Read the scores of genuine pairs and those of impostor pairs from a file for each."""
-    scores = []
-    for path in (genuine, impostor):
+    kinds = []
+    for label, path in ((1, genuine), (0, impostor)):
         with named(path):
-            scores.append(_only_scores(Path(path)))
-    table = _of_two_kinds(*scores)
+            kinds.append(pd.DataFrame({"score": _only_scores(Path(path)), "genuine": label}))
+    table = by_row(pd.concat(kinds))
     return Contents(table, "pairs", {name: name for name in table})
 
 
@@ -290,10 +253,3 @@ def _only_scores(path):
         "ignore_index=True))",
     )
     return to_numbers(table.iloc[:, 0].rename("score"))
-
-
-def _of_two_kinds(genuine, impostor):
-    """Return the scores of genuine and of impostor pairs as one table of pairs."""
-    scores = np.concatenate([genuine, impostor])
-    is_genuine = np.arange(len(scores)) < len(genuine)
-    return by_row(pd.DataFrame({"score": scores, "genuine": is_genuine.astype(int)}))

@@ -58,7 +58,7 @@ def guessed_kind(contents, options):
     table = without_words(contents.data.head(PREVIEW), options.get("missing"))
     numbered = [name for name in table if str(name).isdigit()]
     n_rows = len(contents.data)
-    if are_places(numbered) and not are_faces and n_rows == len(numbered):
+    if are_places(numbered) and not (are_faces or are_pairs) and n_rows == len(numbered):
         _ask_square("the table", (n_rows, len(numbered)))
     return _kind_of_table(table, options, are_faces, are_pairs)
 
@@ -75,8 +75,9 @@ def _ask_about_kinds(data):
             f"{genuine!r} and {impostor!r} may be genuine and impostor scores; frkit reads one "
             f"column of scores, fk.open_data(pd.concat({{1: pd.Series(data[{genuine!r}]), 0: "
             f"pd.Series(data[{impostor!r}])}}, names=['genuine']).dropna().droplevel(1)"
-            ".reset_index(name='score')), with data = pd.read_csv(path), or np.load(path); or a "
-            "file of scores for each, fk.open_data(['genuine.txt', 'impostor.txt'])"
+            ".reset_index(name='score')), with data = pd.read_csv(path), np.load(path) or "
+            "scipy.io.loadmat(path, squeeze_me=True); or a file of scores for each, "
+            "fk.open_data(['genuine.txt', 'impostor.txt'])"
         )
 
 
@@ -95,7 +96,7 @@ def _kind_of_arrays(contents, options, are_faces, are_pairs):
         name, shape = tables[0], arrays[tables[0]].shape
         _ask_square(f"array {name!r}", shape)
         labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
-        if any(column.nunique() == shape[1] for column in labels):
+        if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
             _ask_kind(
                 f"array {name!r} has as many columns as there are labels, {shape[1]}: are these "
                 "scores of images (rows) with people (columns)"

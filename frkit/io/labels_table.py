@@ -138,12 +138,14 @@ def _best_column(rows, names):
     """Return which kind of names identifies the rows, and the column that contains most of them.
 
     A column that is called like names of images or people goes before others, such as numbers of
-    rows, which may be equal to numbers of people.
+    rows, which may be equal to numbers of people. The share of names that are in a column counts
+    times that of the column among the names, so that numbers of images are told from those of
+    people, which they contain.
     """
     distinct = {kind: np.unique(np.concatenate(sides)) for kind, sides in names.items()}
     shares = {
-        (kind, column): _shared(distinct[kind], rows[column])
-        for kind in names
+        (kind, column): np.isin(each, rows[column]).mean() * np.isin(rows[column], each).mean()
+        for kind, each in distinct.items()
         for column in rows
         if _may_match(kind, column)
     }
@@ -165,14 +167,6 @@ def _best_column(rows, names):
         "images or people; leave one",
     )
     return kind, key
-
-
-def _shared(names, column):
-    """Return the share of names in a column, times that of the column among the names.
-
-    So numbers of images are told from those of people, which they contain.
-    """
-    return np.isin(names, column).mean() * np.isin(column, names).mean()
 
 
 def _may_match(kind, column):

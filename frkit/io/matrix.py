@@ -18,7 +18,7 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.data.alignment import aligned
+from frkit.data.alignment import require_one_order
 from frkit.data.checks import (
     FEW_SCORES,
     WINDOW,
@@ -31,7 +31,7 @@ from frkit.data.labels import labels_of_images
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
-from frkit.io.notices import warn_of_decisions, warn_of_spellings
+from frkit.io.notices import warn_of_decisions, warn_of_eyes_of_images, warn_of_spellings
 from frkit.io.pair_list import (
     FAILED,
     ask_about_marks,
@@ -63,6 +63,9 @@ IMAGES_OR_PEOPLE = (
     "names of rows and columns, such as {!r}, occur once on each side: they may be names of images "
     "or of people, where a row and a column of one name are two images of that person, and not the "
     "same; nothing says whom an image shows"
+)
+OF_IMAGES = (
+    "the matrix is symmetric, so row i and column i are one image, and no two images of one person"
 )
 NOBODY_SHARED = (
     "no name is on a row and on a column, so nothing says which pairs are genuine. Where rows are "
@@ -163,7 +166,10 @@ def score_matrix(
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
         probes[name], references[name] = labels
     names = _names_of_matrix(values)
-    scores, sides = _in_one_order(_checked(values), names, [probes, references])
+    for names_of_side, labels in zip(names, (probes, references)):
+        rows = None if names_of_side is None else pd.Series(0, names_of_side)
+        require_one_order({"matrix": rows}, labels, named_by="image")
+    scores, sides = _checked(values), [probes, references]
     with asking(values, {"kind": "matrix", "missing": missing}):
         _take_names(scores, names, sides, missing, distance, same_images)
     has_names = _on_both_sides(*sides)
@@ -218,18 +224,6 @@ def _checked(values):
     return values
 
 
-def _in_one_order(scores, names, sides):
-    """Return scores and the labels of both sides, with each side in one order by its names."""
-    in_order = []
-    for axis, labels in enumerate(sides):
-        positions = None if names[axis] is None else pd.Series(range(len(names[axis])), names[axis])
-        in_rows, labels = aligned({"the matrix": positions}, labels, named_by="image")
-        if in_rows["the matrix"] is not positions:  # given names have another order
-            scores = np.take(scores, in_rows["the matrix"].to_numpy(), axis)
-        in_order.append(labels)
-    return scores, in_order
-
-
 def _on_both_sides(probes, references):
     """Return whether images have names; refuse identities or names of one side alone."""
     require(
@@ -255,6 +249,7 @@ def _tables_of_labels(sides, shape):
         tables.append(labels_of_images(n, names, labels.pop("identity"), labels, side))
     probes, references = tables
     warn_of_spellings({name: [probes[name], references[name]] for name in probes})
+    warn_of_eyes_of_images(pd.concat(tables, ignore_index=True))
     return tables
 
 
@@ -380,7 +375,8 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
         return
     refuse_half(values, *map(pd.Index, names))
     is_symmetric = np.array_equal(*names) and equals_transpose(values, number_marks(missing))
-    if same_images is False and not is_symmetric:
+    if same_images is False:
+        require(not is_symmetric, f"{OF_IMAGES}: leave the option same_images out")
         return
     rows, scores = some_rows(values)
     scores = failed_as_nan(scores, missing, is_distance).ravel()
@@ -389,10 +385,12 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
     images = Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
     is_shared = bool(np.isin(*names).any())
     why = IMAGES_OR_PEOPLE.format(str(distinct[0])) if is_shared else NOBODY_SHARED
+    why = f"{OF_IMAGES}; nothing says whom an image shows" if is_symmetric else why
     if len(rows) < values.shape[0]:
         why += f". Of {len(rows):,} of {values.shape[0]:,} rows"
-    answer = False if is_shared and not is_symmetric else None
-    ask_who(roles, columns, why, images, scores, same_images=answer)
+    is_of_people = False if is_shared and not is_symmetric else None
+    table = "..." if is_symmetric else None
+    ask_who(roles, columns, why, images, scores, same_images=is_of_people, labels=table)
 
 
 def check_direction(values, people, missing, is_distance, name=None):

@@ -42,7 +42,7 @@ WEAK = _sets(
 )
 MODEL = frozenset(  # also with "name" or "id" behind, and as a plural
     """model network net backbone architecture arch algorithm algo matcher method encoder embedder
-    extractor system recogniser recognizer""".split()
+    extractor system recogniser recognizer checkpoint epoch""".split()
 )
 IDS = frozenset({"", "id", "ids", "name", "names"})  # of people or of images: the data say which
 PREFIXES = frozenset(
@@ -75,7 +75,7 @@ _TRUTH = _sets(
         negative neg imp mismatch nonmate inter interclass""",
 )
 MOST_WORDS = 50  # that a column of classes has
-ATTACKS = frozenset("bonafide spoof spoofed attack presentationattack".split())
+ATTACKS = frozenset("spoof spoofed attack presentationattack".split())
 NO_ATTACKS = frozenset({"", "nan", "bonafide", "none", "licit", "0"})  # in a column of their types
 LONG_MARKS = "probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference "
 # what was enrolled is the reference, whichever side a list names first
@@ -134,19 +134,6 @@ def is_known_name(name):
     usual = frozenset().union(*NAMES.values(), *WEAK.values())
     sides = {*LONG_MARKS.replace("-", " ").split()}
     return bool({simplified(name), truth_of(name)} & usual or words_of(name) & sides)
-
-
-def are_attacks(column):
-    """Return which cells are of presentation attacks: their usual words, or a type of attack."""
-    column = column if column.dtype == "category" else column.astype(str)
-    distinct = column.unique()
-    if len(distinct) > MOST_WORDS:
-        return np.zeros(len(column), bool)
-    if simplified(column.name).endswith("attacktype"):
-        attacks = [word for word in distinct if simplified(word) not in NO_ATTACKS]
-    else:
-        attacks = [word for word in distinct if simplified(word) in ATTACKS]
-    return column.isin(attacks).to_numpy()
 
 
 def words_of_truth(column):

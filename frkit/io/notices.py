@@ -13,6 +13,8 @@ MOST_GROUPS = 100  # labels of an attribute that can be groups
 FEWEST = 20  # scores, or rows, that show what they are
 # words of the name of a column of flags
 OF_FAILURES = frozenset("fta fte failure failed fail detected acquired ok valid status".split())
+AS_DIFFERENT = "left and right of one person are as different as two people's, so FRR is too high"
+OF_TWO = frozenset("eye eyes iris finger fingers hand palm ear laterality".split())
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
 
@@ -48,6 +50,38 @@ def warn_of_spellings(labels):
                 f"capital letters, leading zeros, blanks, '_' or '-'{letter}, such as "
                 f"{listed(distinct[bare.index], 6)}; each stays a {unit} of its own: write them "
                 "alike if they are the same"
+            )
+
+
+def warn_of_eyes(attributes, is_genuine):
+    """Warn of genuine pairs of two eyes or fingers, which differ as those of strangers do.
+
+    attributes : dict of str to Sides
+    """
+    for name, sides in attributes.items():
+        if words_of(name) & OF_TWO and sides.reference is not None:
+            n_pairs = np.sum(is_genuine & ~sides.is_same())
+            if n_pairs > 0:
+                warn(
+                    f"{n_pairs:,} genuine pairs differ in {name!r}: {AS_DIFFERENT}; keep only "
+                    f"pairs of one {name}, as in frame[frame.{name}_1 == frame.{name}_2], "
+                    f"{WITH_FRAME}"
+                )
+
+
+def warn_of_eyes_of_images(labels):
+    """Warn of people with images of two eyes or fingers, which make genuine pairs.
+
+    labels : pd.DataFrame, with the column identity
+    """
+    for name in [name for name in labels if words_of(name) & OF_TWO]:
+        known = labels[name].mask(labels[name] == UNKNOWN)
+        n_people = (known.groupby(labels["identity"]).nunique() > 1).sum()
+        if n_people > 0:
+            warn(
+                f"{n_people:,} people have images of several {name!r}, whose pairs are genuine: "
+                f"{AS_DIFFERENT}; let each be a person of its own, such as "
+                f"frame.person + '_' + frame.{name}, {WITH_FRAME}"
             )
 
 

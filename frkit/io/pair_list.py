@@ -15,10 +15,10 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.data.labels import check_names, model_names
+from frkit.data.labels import check_names, model_names, warn_of_endings
 from frkit.data.sides import SIDES, WHO, Sides, coded_sides
 from frkit.io.cells import several_marks
-from frkit.io.notices import warn_of_decisions, warn_of_spellings
+from frkit.io.notices import warn_of_decisions, warn_of_eyes, warn_of_spellings
 from frkit.io.repeated import first_of_each, repeated_rows, warn_of_equal_rows
 from frkit.scores.kept import REJECTED, kept_list
 
@@ -27,8 +27,8 @@ FEWEST_DISTINCT = 20  # scores that can show a mark
 USUAL_MARK = -1  # of a failed comparison, if all scores are positive
 FEWEST_OTHERS = 3  # distinct scores besides a mark
 APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
-TWICE = 2  # among fractions, which hardly repeat, a mark is so much more frequent than any other
-FREQUENT = 10  # a mark at an end is so much more frequent than those near it, and 1 % of all
+TWICE = 2  # a whole number among fractions is a mark if it is so much more frequent than any other
+FREQUENT = 10  # so is a fraction, and a mark at an end than those near it, with 1 % of all
 NEAR = 5  # distinct scores beside the lowest or the highest
 
 
@@ -55,15 +55,19 @@ def listed_pairs(
     n = values.shape[-1]
     images = _sides(images, SIDES, n)
     people = _sides(people, WHO, n)
+    is_genuine = _genuine(genuine, people, n)
     is_of_two = ~images.is_same() if images else np.ones(n, bool)
     signs = np.where(np.atleast_1d(is_distance), -1, 1)
     for sign, scores_of_model in zip(signs, np.atleast_2d(values)):
-        ask_about_marks(sign * scores_of_model[is_of_two], missing, sign < 0)
-    is_genuine = _genuine(genuine, people, n)
+        given = sign * scores_of_model[is_of_two]
+        ask_about_marks(given, missing, sign < 0, ~is_genuine[is_of_two])
     check_names(attributes)
     labels = {"identity": people} if people else {}
     labels |= {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
+    warn_of_eyes(labels, is_genuine)
+    if images:
+        warn_of_endings(images.names)
     sides = {"image": images} | labels if images else labels
     if each_once and images:
         each_model = dict(enumerate(np.atleast_2d(values)))
@@ -121,7 +125,7 @@ def warn_of_distances(models) -> None:
     )
 
 
-def ask_about_marks(scores: np.ndarray, missing=None, is_distance=False) -> None:
+def ask_about_marks(scores, missing=None, is_distance=False, of_strangers=False) -> None:
     """Ask about scores apart from all others, which may mark failed comparisons.
 
     Parameters
@@ -132,11 +136,16 @@ def ask_about_marks(scores: np.ndarray, missing=None, is_distance=False) -> None
         The marks that the user names. Another one is a notice then; `[]` says that there is none.
     is_distance : bool
         Whether smaller is more alike.
+    of_strangers : array of bool, (pair,)
+        Which pairs are of two people; False for a matrix, where copies may be compared.
     """
     if missing is not None and not several_marks(missing):
         return
     distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
-    marks = _marks(distinct, counts, is_distance)
+    most_alike = distinct[:1] if is_distance else distinct[-1:]
+    n_strangers = np.sum(np.isin(scores, most_alike) & of_strangers)
+    are_copies = n_strangers <= counts.sum() / 100  # unless it is 0, which failures have, too
+    marks = _marks(distinct, counts, most_alike[most_alike != 0] if are_copies else [])
     if not marks:
         return
     others = distinct[~np.isin(distinct, marks)]
@@ -151,8 +160,11 @@ def ask_about_marks(scores: np.ndarray, missing=None, is_distance=False) -> None
     warn(f"{question} The option missing says so")
 
 
-def _marks(distinct, counts, is_distance):
-    """Return scores that stand apart from all others by their value (-1, 999) or frequency."""
+def _marks(distinct, counts, of_copies):
+    """Return scores that stand apart from all others by their value (-1, 999) or frequency.
+
+    of_copies : scores of images with their copies, which may be frequent
+    """
     marks = []
     rest, counts_of_rest = distinct, counts
     while len(rest) > FEWEST_OTHERS:
@@ -161,7 +173,8 @@ def _marks(distinct, counts, is_distance):
             break
         marks.append(float(rest[end]))
         rest, counts_of_rest = np.delete(rest, end), np.delete(counts_of_rest, end)
-    return list(dict.fromkeys([*marks, *_repeated(distinct, counts, is_distance)]))
+    repeated = [score for score in _repeated(distinct, counts) if score not in of_copies]
+    return list(dict.fromkeys([*marks, *repeated]))
 
 
 def _is_apart(distinct, counts, end):
@@ -176,29 +189,27 @@ def _is_apart(distinct, counts, end):
     return gap > (APART if is_usual or counts[end] > 2 else 1) * spread
 
 
-def _repeated(distinct, counts, is_distance):
+def _repeated(distinct, counts):
     """Return scores that are far more frequent than all others, or, at an end, than those near it.
 
-    Where scores near an end are frequent, too, most strangers may have the last one, such as 0. A
-    whole number among fractions is soon conspicuous; scores that are all whole repeat by chance.
-    The score that is most alike is that of images with themselves, or with copies, unless it is 0,
-    which failures have, too.
+    Where scores near an end are frequent, too, most strangers may have the last one, such as 0.
+    Fractions hardly repeat, so that one which does is conspicuous, and a whole number among them
+    is so sooner; scores that are all whole repeat by chance.
     """
     if len(distinct) < FEWEST_DISTINCT:
         return []
-    first_and_last = (0, len(distinct) - 1)
-    near = (counts[1 : NEAR + 1].max(), counts[-NEAR - 1 : -1].max())
+    near = {0: counts[1 : NEAR + 1].max(), len(distinct) - 1: counts[-NEAR - 1 : -1].max()}
     second, first = np.argsort(counts)[-2:]
     places = [
         end
-        for end, most in zip(first_and_last, near)
+        for end, most in near.items()
         if counts[end] > max(FREQUENT * most, counts.sum() / 100) and counts[second] > 2 * most
     ]
-    is_whole = distinct[first] % 1 == 0 and (distinct % 1 > 0).mean() > 0.5
-    if is_whole and counts[first] > TWICE * counts[second] and first not in places:
+    are_fractions = (distinct % 1 > 0).mean() > 0.5
+    factor = TWICE if distinct[first] % 1 == 0 else FREQUENT
+    if are_fractions and counts[first] > factor * counts[second]:
         places.append(first)
-    most_alike = first_and_last[not is_distance]
-    return [float(distinct[k]) for k in places if k != most_alike or distinct[k] == 0]
+    return [float(distinct[place]) for place in places]
 
 
 def _is_distance(distance, models):

@@ -38,8 +38,9 @@ FEWEST = 20  # pairs that can show a system's own decisions
 NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
     "same; or 0, false, no, impostor ... Blank rows are left out by "
-    "fk.open_data(frame.dropna(subset=[{0!r}])), and others are written anew, such as "
-    f"fk.open_data(frame.assign(**{{{{{{0!r}}: frame[{{0!r}}] == 2}}}})), {WITH_FRAME}"
+    "fk.open_data(frame.dropna(subset=[TRUTH])); if a blank means impostor, it is "
+    "fk.open_data(frame.fillna({TRUTH: 0})); others are written anew, such as "
+    "fk.open_data(frame.assign(**{TRUTH: frame[TRUTH] == 2})), " + WITH_FRAME
 )
 
 
@@ -167,7 +168,8 @@ def _ask_scores(roles, table, sample):
     if names:
         why = f"{listed(names)} could be scores; which are, and are they distances?"
         roles.ask(table, why, {"score": names}, {"distance": names})
-    roles.ask(table, "no column looks like scores; name one as score, or as distance")
+    why = "no column looks like scores; name one as score, or as distance, or give their file"
+    roles.ask(table, why, answers=[{"scores": "..."}])
 
 
 def fractions(table):
@@ -241,7 +243,7 @@ def _truth(roles, table):
             verdicts = words_of_truth(column)
             # the column may say something else, and names who is who
             remedies = [{"columns": {role: None}}] if side_columns(list(table)) else []
-            why = NO_VERDICT.format(column.name)
+            why = NO_VERDICT.replace("TRUTH", repr(column.name))
             refuse_cells(column, ~(verdicts[0] | verdicts[1]), why, remedies)
             return verdicts[side]
     return None

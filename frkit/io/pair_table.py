@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,14 @@ from frkit.base import listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
-from frkit.io.cells import WITH_FRAME, refuse_cells, to_numbers, without_words
+from frkit.io.cells import WITH_FRAME, is_number_column, refuse_cells, to_numbers, without_words
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
-from frkit.io.joins import ask_who, identities_from, readings_of_names
+from frkit.io.joins import CLEAR, ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.names import NAMES, NO_ATTACKS, are_attacks, side_columns, simplified
+from frkit.io.names import ATTACKS, MOST_WORDS, NAMES, NO_ATTACKS, side_columns, simplified
 from frkit.io.notices import warn_of_failures, warn_of_parts
 from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
@@ -75,22 +74,27 @@ def pairs_of_contents(contents, options):
         column = models_column(others)
         if column is not None:
             ask_about_models(column)
-    columns.pop("model", None)
-    return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
+    is_of_one = bool(contents.roles) or columns.pop("model", "") is None
+    return _list_of_pairs(
+        table, columns, preset=contents.roles, rule=contents.who, is_of_one=is_of_one, **options
+    )
 
 
 def _refuse_attacks(table):
     """Refuse presentation attacks, which are neither genuine nor impostor pairs."""
     for name in table.select_dtypes(exclude="number"):
-        is_attack = are_attacks(table[name])
-        words = table[name][is_attack].unique().tolist()
-        attacks = [word for word in words if simplified(word) not in NO_ATTACKS]
+        column = table[name]
+        cells = column if column.dtype == "category" else column.astype(str)
+        words = [*map(str, cells.unique()[:MOST_WORDS])]
+        attacks = [word for word in words if simplified(word) in ATTACKS]
+        if simplified(name).endswith("attacktype"):
+            attacks = [word for word in words if simplified(word) not in NO_ATTACKS]
         others = f"frame[~frame[{name!r}].isin({attacks})].reset_index(drop=True)"
-        if len(attacks) < len(words):  # "bonafide" is no word of truth
+        if "bonafide" in map(simplified, words):  # which is no word of truth
             others += f".drop(columns={name!r})"
         refuse_cells(
-            table[name],
-            is_attack,
+            column,
+            cells.isin(attacks).to_numpy(),
             "is about presentation attacks, which are neither genuine nor impostor pairs. "
             f"In Python, {WITH_FRAME}, the other rows are {others}",
         )
@@ -135,6 +139,7 @@ def _list_of_pairs(
     *,
     preset=None,
     rule="",
+    is_of_one=True,
     scores=None,
     labels=None,
     identity=None,
@@ -149,6 +154,8 @@ def _list_of_pairs(
         Roles to columns, as the user says.
     preset, rule
         Roles to columns, and who is who, of a form; see `file_contents`.
+    is_of_one : bool
+        Whether it is known that the rows are of one model.
     scores, labels, identity, **options
         As in `open_data`.
     """
@@ -160,16 +167,14 @@ def _list_of_pairs(
     roles = lines.roles
     warn_of_parts(roles, lines.table)
     if are_apart:
-        _take_other_scores(lines, scores, directions.get("distance"))
+        _take_other_scores(lines, scores, "distance" if "distance" in directions else "score")
     else:
         lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
-        lines.distances = roles.columns.get("distance", [])
+    lines.distances = roles.columns.get("distance", [])
     marks = number_marks(options.get("missing"))
     warn_of_failures(roles, lines.table, lines.scores.values(), marks)
     if not directions:
         check_directions(roles, lines.table, lines.genuine, lines.scores)
-    if rule == "models" and lines.images and not lines.images.are_one_set():
-        lines.images = lines.images.apart()
     if lines.images and rule != "repeats":
         _keep_first_of_each(lines)
     attributes = _attributes(lines.table, roles)
@@ -178,8 +183,10 @@ def _list_of_pairs(
         lines.people = _with_labels(labels, lines, attributes)
         labels = None
     _find_people(lines, identity, rule, bool(preset))
-    if lines.genuine is None and not directions:
-        check_directions(roles, lines.table, lines.people.is_same(), lines.scores)
+    if lines.genuine is None:
+        lines.genuine = lines.people.is_same()
+        if not directions:
+            check_directions(roles, lines.table, lines.genuine, lines.scores)
     if lines.people and not lines.images:
         score = next(iter(lines.scores.values()))
         if are_of_themselves(lines.people, score):
@@ -190,6 +197,8 @@ def _list_of_pairs(
             sides = {side: roles.column(who) for side, who in zip(SIDES, WHO)}
             roles.ask(lines.table, why, sides | dict.fromkeys(WHO))
         warn_of_equal_rows(lines.table, score)
+    if not (lines.images or is_of_one):
+        _ask_about_rounds(lines)
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)
     values, distance = lines.scores, lines.distances
@@ -217,14 +226,11 @@ def _columns_read(table, user_columns, preset, has_scores):
     return Lines(table, roles, genuine, images, people)
 
 
-def _take_other_scores(lines, scores, distances):
-    """Take scores that another file has; distances : the models that the user calls so."""
-    roles = lines.roles
-    require(not roles.scores(), "the file contains its scores: leave the other ones out")
-    lines.scores = read_scores(scores, lines.table, lines.images)
-    lines.distances = _named_distances(distances, lines.scores)
-    roles.columns["distance"] = lines.distances
-    roles.columns["score"] = [name for name in lines.scores if name not in lines.distances]
+def _take_other_scores(lines, scores, role):
+    """Take scores that another file has; role : "score" or "distance", as the user says."""
+    require(not lines.roles.scores(), "the file contains its scores: leave the other ones out")
+    lines.scores = {role: read_scores(scores, lines.table, lines.images)}
+    lines.roles.columns[role] = [role]
 
 
 def _find_people(lines, identity, rule, is_preset):
@@ -251,6 +257,28 @@ def _find_people(lines, identity, rule, is_preset):
         if lines.genuine is None:
             roles.ask(lines.table, UNSAID, {"genuine": "..."})
         check_unconfirmed(roles, lines.table, lines.genuine, lines.scores, is_preset)
+
+
+def _ask_about_rounds(lines):
+    """Ask about a column whose labels part the rows into the same pairs again, as models would.
+
+    The rows of each label have the same truth, in one order, and similar scores of strangers.
+    """
+    roles, table = lines.roles, lines.table
+    score = next(iter(lines.scores.values()))
+    for name in {*roles.unused, *roles.attributes} & {*table} - roles.from_user:
+        are_labels = np.ndim(table[name].iloc[0]) == 0  # and no lists
+        if not (are_labels and 1 < table[name].nunique() <= MOST_MODELS):
+            continue
+        rounds = [*table.groupby(name, observed=True).indices.values()]
+        if len({*map(len, rounds)}) > 1:
+            continue
+        truth = lines.genuine[np.array(rounds)]
+        of_strangers = pd.DataFrame(score[np.array(rounds)].T)[~truth[0]]
+        errors = of_strangers[0].corr(of_strangers[1]) * np.sqrt(len(of_strangers))
+        if (truth == truth[0]).all() and errors > CLEAR:
+            why = f"the rows of each {name!r} may be the same pairs: does it say which model"
+            roles.ask(table, f"{why} a row is of?", {"model": name}, {"model": None})
 
 
 def _with_labels(labels, lines, attributes):
@@ -281,15 +309,6 @@ def _refuse_others(people, attributes):
                 f"column {name!r} of the labels contradicts the people of the list in {n_others} "
                 "people: correct one of them, or remove the column",
             )
-
-
-def _named_distances(distances, scores):
-    """Return the models that the user calls distances, of scores in a file of their own."""
-    distances = distances or []
-    distances = [distances] if isinstance(distances, str) else list(distances)
-    absent = [name for name in distances if name not in scores]
-    require(not absent, f"there are no scores called {listed(absent)}; there are {listed(scores)}")
-    return distances
 
 
 def _sides(table, roles, names):
@@ -370,13 +389,6 @@ def _keep_first_of_each(lines):
         if len(repeated) > 0:
             lines.keep(first_of_each(repeated, len(lines.table)))
         return
-    if roles.column("reference") == roles.column("reference_identity"):
-        warn(
-            "a probe meets a person several times with different scores: the file names no "
-            "template of the reference, so intervals draw people and no images"
-        )
-        lines.images = None
-        return
     first, second = differing
     is_same = genuine is None or genuine[first] == genuine[second]
     columns = [roles.column(side) for side in SIDES]
@@ -401,31 +413,27 @@ def _keep_first_of_each(lines):
 
 
 def read_scores(scores, table, images):
-    """Return the scores of pairs by model; those of one file alone are called "score".
+    """Return the scores of pairs from a file or an array.
 
     Parameters
     ----------
-    scores : path, array, or mapping of model to such
+    scores : path or array
     table : pd.DataFrame
         The pairs, by line.
     images : Sides or None
         Their names, for joining lines of two names and a score.
     """
-    by_model = scores if isinstance(scores, Mapping) else {"score": scores}
-    values = {}
-    for model, source in by_model.items():
-        is_file = isinstance(source, (str, Path))
-        if is_file:
-            with named(source):
-                scores_of_model = _score_lines(Path(source), table, images)
-        else:
-            scores_of_model = real_numbers("scores", source)
-        require(
-            scores_of_model.shape == (len(table),),
-            f"there are {len(table)} pairs, but the scores in {source if is_file else 'the list'} "
-            f"have shape {scores_of_model.shape}",
-        )
-        values[str(model)] = scores_of_model
+    is_file = isinstance(scores, (str, Path))
+    if is_file:
+        with named(scores):
+            values = _score_lines(Path(scores), table, images)
+    else:
+        values = real_numbers("scores", scores)
+    require(
+        values.shape == (len(table),),
+        f"there are {len(table)} pairs, but the scores in {scores if is_file else 'the list'} have "
+        f"shape {values.shape}",
+    )
     return values
 
 
@@ -441,21 +449,24 @@ def _score_lines(path, table, images):
         n_cells == 3 and images is not None,
         f"a line of scores is: score, or two names and a score; it has {n_cells} cells",
     )
-    names = [scored.iloc[:, 0], scored.iloc[:, 1]]
-    values = to_numbers(scored.iloc[:, 2].rename("score"), blank=False)
-    header = [str(name) for name in scored.columns[:2]]
-    said = [*side_columns(header).values()]  # the probe's column comes first
-    orders = [[header.index(name) for name in said[0]]] if said else [(0, 1), (1, 0)]
-    by_order = [_scores_of_pairs([names[k] for k in order], values, images) for order in orders]
-    whole = [scores for scores in by_order if not np.isnan(scores).any()]
-    lines = table.index[np.isnan(by_order[-1])]
-    require(len(whole) > 0, f"there is no score for the trials of lines {listed(lines)}")
+    numbers = [name for name in scored if is_number_column(scored[name])]
+    score = (numbers or [*scored])[-1]
+    values = to_numbers(scored.pop(score).rename("score"), blank=False)
+    said = [*side_columns([*scored]).values()]  # the probe's column comes first
+    orders = [said[0]] if said else [[*scored], [*scored][::-1]]
+    by_order = [
+        _scores_of_pairs([scored[name] for name in order], values, images) for order in orders
+    ]
+    first, other = by_order[0], by_order[-1]
+    lines = table.index[np.isnan(first) & np.isnan(other)]
+    header = f"; its header says that {orders[0][0]!r} names the probe" if said else ""
+    require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}{header}")
     require(
-        np.array_equal(whole[0], whole[-1]),
+        ((first == other) | np.isnan(first) | np.isnan(other)).all(),
         "pairs are scored in both directions, with different scores, and nothing says whether the "
         "first name of a line is the probe: write a first line such as probe,reference,score",
     )
-    return whole[0]
+    return np.where(np.isnan(first), other, first)
 
 
 def _scores_of_pairs(names, values, images):

@@ -9,7 +9,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import require
-from frkit.data.alignment import aligned
+from frkit.data.alignment import require_one_order
 from frkit.data.sides import SIDES, WHO
 from frkit.io.pair_list import listed_pairs
 from frkit.scores.kept import refuse_file_name
@@ -31,7 +31,7 @@ def pairs(
 ) -> xr.DataTree:
     """Collect scored pairs, with labels of their two sides, as kept pairs.
 
-    pandas and xarray inputs are joined by their labels.
+    pandas and xarray inputs have the same labels in one order; others are refused.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def pairs(
     )
     scores = score if isinstance(score, Mapping) else {"score": score}
     inputs = {"genuine": genuine, **sides}
-    scores, inputs, attributes = aligned(scores, inputs, attributes)
+    require_one_order(scores, inputs, attributes)
     if not isinstance(score, Mapping):
         [scores] = scores.values()
     images, people = ([inputs[name] for name in names] for names in (SIDES, WHO))

@@ -66,12 +66,6 @@ def test_embeddings_as_other_programs_write_them(tmp_path, name):
     np.testing.assert_array_equal(who[:, None] == who, PEOPLE[:, None] == PEOPLE)
 
 
-def five_cells(path):
-    sides = [PEOPLE[FIRST], IMAGES[FIRST], PEOPLE[SECOND], IMAGES[SECOND]]
-    lines = ["\t".join(map(str, cells)) for cells in zip(*sides, SCORE.tolist())]
-    path.write_text("\n".join(lines))
-
-
 def frame_of_pairs():
     sides = {"img1": IMAGES[FIRST], "img2": IMAGES[SECOND]}
     return pd.DataFrame(sides | {"same": GENUINE.astype(int), "score": SCORE})
@@ -86,7 +80,6 @@ PAIRS = {
     ).to_csv(path, index=False),
     "issame.npz": lambda path: np.savez(path, dist=2 - 2 * SCORE, actual_issame=GENUINE),
     "scores.mat": lambda path: savemat(path, {"sims": SCORE, "genuine": GENUINE.astype(float)}),
-    "five.tsv": five_cells,
 }
 
 

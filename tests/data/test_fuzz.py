@@ -59,7 +59,7 @@ FORMATS |= {
     "pairs.txt": (write_lfw, open_pairs("pairs", scores=np.arange(4.0, 0.0, -1))),
 }
 # files of which everything is guessed
-GUESSED = ("odd_names.csv", "pairs.jsonl", "speechbrain.txt", "scores-dev")
+GUESSED = ("odd_names.csv", "pairs.jsonl", "speechbrain.txt")
 FORMATS |= {name: (FORMS[name][0], fk.open_data) for name in GUESSED}
 with_pattern = partial(fk.open_data, identity="{name}_{number}.jpg")
 FORMATS["named_index.csv"] = FORMS["named_index.csv"][0], with_pattern

@@ -43,37 +43,40 @@ ALL_PAIRS = rates(S[FIRST, SECOND], SAME)
 # --- one object of pandas among arrays ------------------------------------------------------------
 
 BY_IMAGE = pd.Series(PEOPLE, IMAGES).sort_index()
+IN_ORDER = BY_IMAGE.loc[IMAGES]
 LABELLED = xr.DataArray(PEOPLE[ORDER], coords={"image": IMAGES[ORDER]}, dims="image")
 SQUARE = pd.DataFrame(S, IMAGES, IMAGES)
 TWICE = dict(probe=IMAGES, reference=IMAGES)
 JOINED = {
-    "a Series by names": lambda: fk.faces(X, BY_IMAGE, image=IMAGES),
-    "a Series by names, beside a frame": lambda: fk.faces(pd.DataFrame(X), BY_IMAGE, image=IMAGES),
-    "an array of xarray by names": lambda: fk.faces(X, LABELLED, image=[*IMAGES]),
-    "a frame by names": lambda: fk.faces(pd.DataFrame(X, IMAGES).iloc[ORDER], PEOPLE, image=IMAGES),
-    "both sides of a matrix": lambda: fk.score_matrix(S, BY_IMAGE, BY_IMAGE, **TWICE),
-    "rows of a frame": lambda: fk.score_matrix(SQUARE.iloc[ORDER], PEOPLE, PEOPLE, **TWICE),
-    "columns of a frame": lambda: fk.score_matrix(SQUARE.iloc[:, ORDER], PEOPLE, PEOPLE, **TWICE),
+    "a Series by names": lambda: fk.faces(X, IN_ORDER, image=IMAGES),
+    "a Series by names, beside a frame": lambda: fk.faces(pd.DataFrame(X), IN_ORDER, image=IMAGES),
+    "an array of xarray": lambda: fk.faces(X, LABELLED.sel(image=IMAGES), image=[*IMAGES]),
+    "a frame by names": lambda: fk.faces(pd.DataFrame(X, IMAGES), PEOPLE, image=IMAGES),
+    "both sides of a matrix": lambda: fk.score_matrix(S, IN_ORDER, IN_ORDER, **TWICE),
+    "a matrix": lambda: fk.score_matrix(SQUARE, IN_ORDER, IN_ORDER),
     "rows in order": lambda: fk.faces(X, pd.Series(PEOPLE)),
     "numbers as names": lambda: fk.faces(X, fk.faces(X, PEOPLE).identity),
-    "numbers as names, in another order": lambda: fk.faces(
-        pd.DataFrame(X, np.arange(len(WHO))).iloc[ORDER], PEOPLE, image=np.arange(len(WHO))
-    ),
 }
 
 
 @pytest.mark.parametrize("case", JOINED)
-def test_one_labelled_object_among_arrays_is_joined_by_names(case):
+def test_labelled_objects_in_one_order_are_taken(case):
     np.testing.assert_allclose(frr_of(JOINED[case]()), ALL_PAIRS)
 
 
-def test_attributes_are_joined_by_names():
-    group = pd.Series(np.where(WHO % 3 == 0, "A", "B"), IMAGES)
-    faces = fk.faces(X, PEOPLE, image=IMAGES, group=group.iloc[ORDER])
-    np.testing.assert_array_equal(faces.group, group)
-
-
+SHUFFLED = SQUARE.iloc[ORDER]
 UNORDERED = {
+    "a Series by names": lambda: fk.faces(X, BY_IMAGE, image=IMAGES),
+    "an array of xarray by names": lambda: fk.faces(X, LABELLED, image=[*IMAGES]),
+    "a frame by names": lambda: fk.faces(pd.DataFrame(X, IMAGES).iloc[ORDER], PEOPLE, image=IMAGES),
+    "both sides of a matrix": lambda: fk.score_matrix(S, BY_IMAGE, BY_IMAGE, **TWICE),
+    "people of a matrix": lambda: fk.score_matrix(SQUARE, BY_IMAGE, BY_IMAGE),
+    "rows of a frame": lambda: fk.score_matrix(SHUFFLED, PEOPLE, PEOPLE, **TWICE),
+    "columns of a frame": lambda: fk.score_matrix(SHUFFLED.T, PEOPLE, PEOPLE, **TWICE),
+    "numbers as names": lambda: fk.faces(
+        pd.DataFrame(X, np.arange(len(WHO))).iloc[ORDER], PEOPLE, image=np.arange(len(WHO))
+    ),
+    "an attribute": lambda: fk.faces(X, PEOPLE, image=IMAGES, group=BY_IMAGE),
     "names that are not given": lambda: fk.faces(X, BY_IMAGE),
     "coordinates that are not given": lambda: fk.faces(X, LABELLED),
     "sorted": lambda: fk.faces(X, pd.Series(PEOPLE).sort_values()),
@@ -226,11 +229,10 @@ def test_comments_in_a_list_of_lfw_name_nobody(tmp_path):
 
 def test_texts_of_pandas_in_an_array_of_xarray_are_labels():
     names = pd.Series(PEOPLE).array
-    for order in (slice(None), ORDER):
-        labels = xr.DataArray(names[order], coords={"image": IMAGES[order]}, dims="image")
-        faces = fk.faces(X, labels, image=IMAGES, group=labels)
-        np.testing.assert_array_equal(faces.identity, PEOPLE)
-        np.testing.assert_array_equal(faces.group, PEOPLE)
+    labels = xr.DataArray(names, coords={"image": IMAGES}, dims="image")
+    faces = fk.faces(X, labels, image=IMAGES, group=labels)
+    np.testing.assert_array_equal(faces.identity, PEOPLE)
+    np.testing.assert_array_equal(faces.group, PEOPLE)
 
 
 # --- the same pair again --------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """What a stranger's files are refused with can be copied, and does not ask the same again."""
 
+import shlex
+import warnings
 from contextlib import nullcontext
 
 import numpy as np
@@ -8,9 +10,10 @@ import pytest
 import scipy.io
 import xarray as xr
 from named import named
-from refusals import refused
+from refusals import noticed, refused
 
 import frkit as fk
+from frkit.__main__ import main
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 RNG = np.random.default_rng(7)
@@ -77,6 +80,119 @@ def test_whole_numbers_without_a_mark_are_not_asked_about(column):
     numbers = np.round(70 * (1 - SCORES) / 2 if column == "distance" else 35 * (1 + SCORES))
     table = LABELLED[["genuine"]].assign(**{column: numbers - numbers.min()})
     assert not np.isnan(scores_of(fk.open_data(table))[0]).any()
+
+
+@pytest.mark.parametrize("code", [0.5, 1.0, 1.01])
+@pytest.mark.parametrize("column", ["score", "distance"])
+def test_codes_of_failure_among_the_scores_are_asked_about(code, column):
+    scores = 0.49 * (1 + SCORES)
+    is_failed = RNG.random(len(scores)) < 0.06
+    given = np.where(is_failed, code, scores)
+    if column == "distance":
+        given = 1.1 - given
+    table = LABELLED[["genuine"]].assign(**{column: given})
+    _, calls = asked_about(table)
+    read, _ = scores_of(run(calls[0], frame=table))
+    np.testing.assert_array_equal(np.isnan(read), is_failed)
+    assert not np.isnan(scores_of(run(calls[1], frame=table))[0]).any()
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 3])
+def test_rounded_scores_and_those_of_copies_are_not_asked_about(decimals):
+    rounded = (0.49 * (1 + SCORES)).round(decimals)
+    assert len(scores_of(fk.open_data(LABELLED.assign(score=rounded)))[0]) == len(SCORES)
+    copies = np.where(SAME & (np.arange(len(SCORES)) % 3 > 0), 1.0, 0.49 * (1 + SCORES))
+    assert len(scores_of(fk.open_data(LABELLED.assign(score=copies)))[0]) == len(SCORES)
+
+
+# --- rows of several models, two eyes, copies, thresholds -----------------------------------------
+
+
+@pytest.mark.parametrize("form", ["in blocks", "pair by pair", "people"])
+@pytest.mark.parametrize(
+    "name, labels", [("epoch", [1, 2]), ("run", ["a", "b"]), ("variant", "xy")]
+)
+def test_the_same_pairs_of_several_models_are_asked_about(form, name, labels):
+    rows = LABELLED
+    if form == "people":
+        rows = pd.DataFrame({"person1": PEOPLE[FIRST], "person2": PEOPLE[SECOND], "score": SCORES})
+    noise = 0.1 * RNG.normal(size=len(rows))
+    second = rows.assign(score=SCORES + noise)
+    table = pd.concat([rows.assign(**{name: labels[0]}), second.assign(**{name: labels[1]})])
+    if form == "pair by pair":
+        table = table.sort_index(kind="stable")
+    _, calls = asked_about(table.reset_index(drop=True))
+    scores, _ = scores_of(run(calls[0], frame=table))
+    np.testing.assert_allclose(scores, [SCORES, SCORES + noise])
+    assert scores_of(run(calls[1], frame=table))[0].shape == (2 * len(SCORES),)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_parts_of_one_list_are_no_models(in_order):
+    """Folds, or groups, of as many pairs with one truth are other pairs."""
+    table = LABELLED.iloc[:3000].sort_values("genuine", kind="stable", ignore_index=True)
+    half = np.arange(3000) % 2
+    table = table.assign(part=np.array(["x", "y"])[half])
+    if in_order:
+        table = table.sort_values("part", kind="stable", ignore_index=True)
+    assert scores_of(fk.open_data(table))[0].shape == (3000,)
+
+
+@pytest.mark.parametrize("truth", ["people", "genuine"])
+def test_two_eyes_of_a_person_are_no_silent_genuine_pair(truth):
+    eye = np.array(["L", "R"])[np.arange(80) % 2]
+    table = pd.DataFrame({"eye_1": eye[FIRST], "eye_2": eye[SECOND], "score": SCORES})
+    people = {"person1": PEOPLE[FIRST], "person2": PEOPLE[SECOND]}
+    table = table.assign(**(people if truth == "people" else {"genuine": SAME.astype(int)}))
+    with noticed("eye", f"{(SAME & (eye[FIRST] != eye[SECOND])).sum()}") as notices:
+        fk.open_data(table)
+    notice = str(notices[0].message)
+    rows = run(
+        notice[notice.index("frame[") : notice.index("]", notice.index("frame[")) + 1], frame=table
+    )
+    with warnings.catch_warnings(action="error", category=fk.DataWarning):
+        fk.open_data(rows.reset_index(drop=True))
+
+
+@pytest.mark.parametrize("form", ["faces", "matrix"])
+def test_images_of_two_eyes_of_a_person_are_named(form):
+    eye = np.array(["L", "R"])[np.arange(80) % 2]
+
+    def made(people):
+        if form == "faces":
+            return fk.faces(VECTORS, people, eye=eye)
+        return fk.score_matrix(
+            COSINE, people, people, attributes={"eye": (eye, eye)}, same_images=True
+        )
+
+    with noticed("20 people", "eye"):
+        made(PEOPLE)
+    with warnings.catch_warnings(action="error", category=fk.DataWarning):
+        made(np.char.add(PEOPLE, eye))
+
+
+@pytest.mark.parametrize("form", ["faces", "list", "matrix"])
+def test_copies_of_an_image_under_another_ending_are_named(form):
+    names = [f"p{k:02d}_{n // 2}.{'png' if n % 2 else 'JPG'}" for n, k in enumerate(WHO)]
+    names = np.array(names)
+    if form == "faces":
+        table = pd.DataFrame(VECTORS).add_prefix("f").assign(image=names, person=PEOPLE)
+    elif form == "list":
+        table = NAMED.assign(image1=names[FIRST], image2=names[SECOND])
+        table = table.assign(genuine=SAME.astype(int), score=SCORES)
+    else:
+        table = pd.DataFrame(COSINE, names, names)
+    with noticed("80", "ending", "p00_0.JPG", "p00_0.png"):
+        fk.open_data(table, identity="{name}_{number}.{ending}")
+
+
+def test_a_threshold_of_distances_has_no_minus():
+    distances = fk.pairs(1 - SCORES, SAME, distance=True)
+    with refused("threshold", "minus"):
+        fk.evaluate(distances, threshold=[0.4, -0.4])
+    below = SCORES - 1  # distances may be below 0
+    fk.evaluate(fk.pairs(below, ~SAME, distance=True), threshold=[-0.4])
+    fk.evaluate(fk.pairs(SCORES, SAME), threshold=[-0.4])
 
 
 # --- names of rows and columns --------------------------------------------------------------------
@@ -362,3 +478,118 @@ def test_people_with_one_genuine_pair_each_stay_people():
     frame = pd.DataFrame(scores, names, names).stack().to_frame("score")
     columns = {"score": "score", "probe_identity": "level_0", "reference_identity": "level_1"}
     assert fk.open_data(frame, columns=columns)["pairs"].genuine.sum() == 20
+
+
+# --- dead ends ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", [NAMED.assign(genuine=SAME, score=SCORES), LABELLED])
+def test_two_halves_of_a_list_get_a_line(tmp_path, table):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path, rows in zip(paths, np.array_split(np.arange(len(table)), 2)):
+        table.iloc[rows].to_csv(path, index=False)
+    message, _ = asked_about(paths)
+    scores, genuine = scores_of(run(line_in(message), paths=paths))
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+
+
+@pytest.mark.parametrize("names", [("emb1", "emb2"), ("features_probe", "features_gallery")])
+def test_embeddings_of_both_images_of_pairs_get_a_line(tmp_path, names):
+    sides = dict(zip(names, (3 * VECTORS[FIRST], VECTORS[SECOND])))
+    np.savez(tmp_path / "pairs.npz", **sides, label=SAME.astype(int))
+    message, _ = asked_about(tmp_path / "pairs.npz")
+    a, b = (sides[name] for name in names)
+    scores, genuine = scores_of(run(line_in(message, "fk.pairs("), a=a, b=b, genuine=SAME))
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+
+
+def test_a_blank_that_means_impostor_gets_a_line(tmp_path):
+    path = tmp_path / "pairs.csv"
+    NAMED.assign(genuine=np.where(SAME, "1", ""), score=SCORES).to_csv(path, index=False)
+    message, _ = asked_about(path)
+    line = line_in(message[message.index("means impostor") :])
+    np.testing.assert_array_equal(scores_of(run(line, frame=pd.read_csv(path)))[1], SAME)
+
+
+def test_genuine_and_impostor_scores_of_matlab_get_a_line(tmp_path):
+    path = tmp_path / "scores.mat"
+    scipy.io.savemat(path, {"genuine": SCORES[SAME], "impostor": SCORES[~SAME]})
+    message, _ = asked_about(path)
+    data = run(line_in(message, "scipy.io.loadmat("), path=path, scipy=scipy)
+    scores, genuine = scores_of(run(line_in(message), data=data))
+    np.testing.assert_allclose(scores[genuine], SCORES[SAME])
+
+
+@pytest.mark.parametrize("label, score", [("", ""), ("120", "0.1"), ("1", "mean"), ("mean", "0.1")])
+def test_a_total_below_the_data_gets_a_line(tmp_path, label, score):
+    path = tmp_path / "pairs.csv"
+    text = NAMED.assign(genuine=SAME.astype(int), score=SCORES).to_csv(index=False)
+    path.write_text(f"{text}Total,Total,{label},{score}\n")
+    message, _ = asked_about(path)
+    scores, genuine = scores_of(run(line_in(message, "fk.open_data(pd.read_csv"), path=path))
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+
+
+def test_a_file_whose_name_begins_with_a_dash_is_a_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    NAMED.assign(genuine=SAME.astype(int), score=SCORES).to_csv("-pairs.csv", index=False)
+    assert main(["look", "-pairs.csv"]) == 0
+    shown = capsys.readouterr().out
+    [command] = [line for line in shown.splitlines() if "frkit report" in line]
+    words = shlex.split(command.partition("frkit report")[2])
+    assert main(["look", *words]) == 0 and capsys.readouterr().out == shown
+
+
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("place", [0, 2])
+def test_scores_of_names_in_any_order(tmp_path, header, place):
+    """Which name comes first differs between lines, and the score may come first."""
+    trials = NAMED.assign(genuine=SAME.astype(int))[["genuine", "image1", "image2"]]
+    trials.to_csv(tmp_path / "trials.txt", sep=" ", index=False, header=False)
+    is_turned = RNG.random(len(NAMED)) < 0.5
+    scored = pd.DataFrame(
+        {
+            "file": np.where(is_turned, NAMED.image2, NAMED.image1),
+            "other": np.where(is_turned, NAMED.image1, NAMED.image2),
+        }
+    )
+    scored.insert(place, "score", SCORES)
+    scored = scored.iloc[RNG.permutation(len(scored))]
+    scored.to_csv(tmp_path / "scores.txt", sep=" ", index=False, header=header)
+    data = fk.open_data(tmp_path / "trials.txt", scores=tmp_path / "scores.txt")
+    np.testing.assert_allclose(scores_of(data)[0], SCORES)
+
+
+def test_a_header_says_which_name_is_the_probe_of_scores(tmp_path):
+    NAMED.assign(genuine=SAME.astype(int)).to_csv(tmp_path / "trials.csv", index=False)
+    turned = pd.DataFrame({"probe": NAMED.image2, "reference": NAMED.image1, "score": SCORES})
+    turned.to_csv(tmp_path / "scores.csv", index=False)
+    with refused("header", "probe"):
+        fk.open_data(tmp_path / "trials.csv", scores=tmp_path / "scores.csv")
+
+
+def test_trials_with_a_header_are_asked_for_their_scores(tmp_path):
+    rows = {"label": SAME.astype(int), "path1": NAMED.image1, "path2": NAMED.image2}
+    pd.DataFrame(rows).to_csv(tmp_path / "trials.txt", sep=" ", index=False)
+    np.savetxt(tmp_path / "scores.txt", SCORES)
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(tmp_path / "trials.txt")
+    assert [*question.value.answers] == [{"scores": "..."}]
+    data = fk.open_data(tmp_path / "trials.txt", scores=tmp_path / "scores.txt")
+    np.testing.assert_allclose(scores_of(data)[0], SCORES)
+
+
+def test_a_symmetric_matrix_of_names_does_not_ask_in_a_circle(tmp_path):
+    names = [f"x{k}y" for k in range(80)]
+    pd.DataFrame(COSINE, names, names).to_csv(tmp_path / "matrix.csv")
+    with refused("symmetric", "same_images", answers=[]):
+        fk.open_data(tmp_path / "matrix.csv", same_images=False)
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(tmp_path / "matrix.csv")
+    [answer] = question.value.answers
+    labels = pd.DataFrame({"image": names, "person": PEOPLE})
+    scores = fk.open_data(tmp_path / "matrix.csv", **answer | {"labels": labels})
+    assert scores.probe_identity.values.tolist() == PEOPLE.tolist()

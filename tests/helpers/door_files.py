@@ -224,7 +224,6 @@ FORMS = {  # name of a file: how it is written (which may return its FRR), and i
     ),
     "bozorth3.txt": (write_text(lines(MILLIONTHS, *IMAGES)), OF_PAIRS),
     "label_first.txt": (write_text(lines(NUMBERS, *IMAGES, PAIRS.cosine)), OF_PAIRS),
-    "scores-dev": (write_text(lines(*PEOPLE, PAIRS.image2, PAIRS.cosine)), OF_PAIRS),
     "score_label": (write_text(lines(PAIRS.cosine, NUMBERS)), OF_PAIRS),
     "kaldi_trials": (write_trials, None),
     "words.csv": (write_csv(KIND), OF_PAIRS),

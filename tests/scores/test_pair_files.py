@@ -58,7 +58,11 @@ def test_lfw(tmp_path):
     assert sides(pairs, "_identity") == [["ann", "bo", "ann", "bo"], ["ann", "bo", "bo", "cy"]]
     np.save(tmp_path / "b.npy", [1, 2, 3, 4])
     models = {"A": scores, "B": tmp_path / "b.npy", "C": [4, 3, 2, 1]}
-    several = opened(path, scores=models, columns={"distance": [*"ABC"]})
+    columns = {"distance": "score"}
+    models = {
+        name: fk.open_data(path, scores=each, columns=columns) for name, each in models.items()
+    }
+    several = opened(models)
     assert several.model.values.tolist() == ["A", "B", "C"]
     assert several.score.sel(model="B").values.tolist() == [-1, -2, -3, -4]
 
@@ -97,20 +101,29 @@ def test_bfw(tmp_path, name):
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
 
 
-@pytest.mark.parametrize(("text", "model"), [(BOB4, "model k"), (BOB5, "model k-model")])
-def test_bob_columns(tmp_path, text, model):
-    pairs = opened(put(tmp_path, "scores-dev.gz", text))
+@pytest.mark.parametrize(("text", "places"), [(BOB4, "11234"), (BOB5, "12345")])
+def test_bob_columns(tmp_path, text, places):
+    """As the page Files says; which id is the claimed one is not guessed."""
+    path = put(tmp_path, "scores-dev.gz", text)
+    with refused("score"):
+        fk.open_data(path)
+    roles = ["reference_identity", "reference", "probe_identity", "probe", "score"]
+    pairs = opened(path, columns=dict(zip(roles, places)))
     assert pairs.genuine.values.tolist() == [True, False]
     assert pairs.score.values.tolist() == [0.9, -0.3]
+    model = text.split()[int(places[1]) - 1]
     assert sides(pairs) == [["img1", "img2"], [model, model]]
     assert sides(pairs, "_identity") == [["k", "m"], ["k", "k"]]
 
 
 def test_bob_csv(tmp_path):
-    pairs = opened(put(tmp_path, "scores.csv", BOB_CSV))
-    assert pairs.genuine.values.tolist() == [True, False]
-    assert sides(pairs, "_race")[0] == ["Asian", "White"]
-    assert sides(pairs) == [["p1", "p2"], ["model r1", "model r1"]]
+    path = put(tmp_path, "scores.csv", BOB_CSV)
+    columns = {"probe": "probe_key", "reference": "bio_ref_template_id"}
+    for options in ({}, {"columns": columns}):
+        pairs = opened(path, **options)
+        assert pairs.genuine.values.tolist() == [True, False]
+        assert sides(pairs, "_race")[0] == ["Asian", "White"]
+    assert sides(pairs) == [["p1", "p2"], ["r1", "r1"]]
 
 
 META = "VoxCeleb1 ID\tVGGFace1 ID\tGender\tNationality\tSet\n"
@@ -132,8 +145,8 @@ def test_trials(tmp_path, format, in_order):
     assert sides(pairs, "_identity") == [["id1", "id2"], ["id1", "id1"]]
     assert sides(pairs, "_Gender") == [["m", "f"], ["m", "m"]]
     assert sides(pairs, "_Nationality")[0] == ["UK", "USA"]
-    both = {"A": scores, "B": scores}
-    assert opened(tmp_path / "trials", scores=both).score.shape == (2, 2)
+    both = {name: fk.open_data(tmp_path / "trials", scores=scores) for name in "AB"}
+    assert opened(both).score.shape == (2, 2)
 
 
 def test_ijbc_links_the_templates_of_a_person(tmp_path):
