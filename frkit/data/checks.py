@@ -14,6 +14,11 @@ FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
 WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
 SELF_SLACK = 0.01  # share of the spread by which scores of images with themselves may differ
+NO_EMBEDDING = (
+    "embedding must be numbers, which are compared by cosine, got {}; codes of bits are compared "
+    "by fk.score_matrix(scipy.spatial.distance.cdist(codes, codes, 'hamming'), identity, identity, "
+    "same_images=True, distance=True)"
+)
 
 
 def is_lazy(array):
@@ -24,7 +29,7 @@ def is_lazy(array):
 def checked_embedding(embedding, model):
     """Return a copy in float32 of an embedding that can be compared; a dask array stays lazy."""
     values = embedding if is_lazy(embedding) else real_numbers("embedding", embedding)
-    require(values.dtype.kind in "fiub", f"embedding must be numbers, got {values.dtype}")
+    require(values.dtype.kind in "fiu", NO_EMBEDDING.format(values.dtype))
     require(
         values.ndim == (2 if model is None else 3) and values.size > 0,
         "embedding must have shape (images, features), or (models, images, features) together with "
@@ -208,7 +213,8 @@ def refuse_half(scores, rows, columns, equal_cells=False):
     require(
         is_whole or len(np.unique(cells)) <= FEW_SCORES,
         "only one half of the matrix has scores, or images of one side are missing on the other. "
-        "A DataFrame is completed by its names, frame.combine_first(frame.T), where missing scores "
-        "are NaN (frame = frame.where(frame != 0)), and an array of one set of images by "
+        "A DataFrame whose names are distinct is completed by frame.combine_first(frame.T), where "
+        "missing scores are NaN (frame = frame.where(frame != 0)); scores = frame.to_numpy(), or "
+        "another square of one set of images in one order, by "
         "np.where(np.isnan(scores) | (scores == 0), scores.T, scores)",
     )

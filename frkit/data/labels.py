@@ -20,6 +20,7 @@ ENDINGS = re.compile(r"(?i)\.(jpe?g|png|bmp|tiff?|p[gnp]m|gif|webp|wav|flac|mp3|
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
 NO_IDENTITY = (*NOBODY, "-1")
+TOTALS = ("all", "total", "totals", "mean", "average")  # of a row or column below the data
 RESERVED = frozenset(
     "image feature model probe reference replicate identity far_level person embedding score "
     "threshold threshold_level varying".split()
@@ -156,6 +157,12 @@ def complete_codes(values, n, name, of="image"):
         f"{name} contains {listed(sorted(labels[is_cut]))} in {is_cut[codes].sum():,} {of}(s), "
         "long numbers that a spreadsheet cut to their first digits, so that different people "
         "became one: export this column as text",
+    )
+    totals = labels[pd.Series(labels).str.lower().isin(TOTALS)]
+    require(
+        len(totals) == 0,
+        f"{name} contains {listed(totals)}, as a row or column of totals does: leave it out; of a "
+        f"matrix by frame.drop(index={listed(totals)}, columns={listed(totals)}, errors='ignore')",
     )
     is_nobody = np.isin(labels, NO_IDENTITY if "identity" in name else NOBODY)
     rows = np.flatnonzero(is_nobody[codes])

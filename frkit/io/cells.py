@@ -145,7 +145,7 @@ def refuse_cells(column, is_bad, reason, answers=()):
             reason += (
                 f"; a total below the data goes by fk.open_data(pd.read_csv(path)[:-{n_last}])"
             )
-        cell = "a blank cell" if pd.isna(cell) else repr(str(cell))
+        cell = "a blank cell" if np.all(pd.isna(cell)) else repr(str(cell))
         where = f"{_line_of(column, row)}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)
 

@@ -126,7 +126,11 @@ def option_words(options):
         elif value is not None:
             several = value if isinstance(value, (list, tuple)) else [value]
             several = ["none"] if name == "missing" and not several else several
-            words += [f"--{option}", *map(str, several if value is not True else [])]
+            several = [*map(str, several if value is not True else [])]
+            # a word such as -inf would be read as an option
+            are_options = any(word.startswith("-") and not word[1:].isdigit() for word in several)
+            joined = [f"--{option}={word}" for word in several]
+            words += joined if are_options else [f"--{option}", *several]
     return words
 
 

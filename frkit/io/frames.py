@@ -18,6 +18,7 @@ NO_TABLE = (
     "sep='_'), vectors by name by pd.DataFrame({'image': list(contents), 'embedding': "
     "list(contents.values())})"
 )
+ONE_LEVEL = "df.columns = ['_'.join(map(str, names)) for names in df.columns]"
 
 
 def read_frame(path):
@@ -76,8 +77,7 @@ def _as_table(frame):
     """Return a DataFrame whose index, unless it only counts rows, became its first columns."""
     require(
         frame.columns.nlevels == 1,
-        "the columns have several levels of names: make one, such as df.columns = "
-        "df.columns.map('_'.join)",
+        f"the columns have several levels of names: make one, such as {ONE_LEVEL}",
     )
     if not isinstance(frame.index, pd.RangeIndex):
         unnamed = "level_{}" if frame.index.nlevels > 1 else ""
@@ -98,7 +98,7 @@ def check_header(header):
     require(
         len(twice) == 0,
         f"column names must be distinct; repeated: {listed(twice)}; of a header of two lines make "
-        "one, such as probe_id, reference_id; in pandas: df.columns = df.columns.map('_'.join)",
+        f"one, such as probe_id, reference_id; in pandas: {ONE_LEVEL}",
     )
 
 

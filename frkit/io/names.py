@@ -72,7 +72,7 @@ _TRUTH = _sets(
         différent diferente nonmatch nonmated nontarget
         impostor imposter
         different diff differentperson differentsubject differentidentity
-        negative neg imp mismatch nonmate inter interclass""",
+        negative neg imp mismatch nomatch nonmate inter interclass""",
 )
 MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("spoof spoofed attack presentationattack".split())

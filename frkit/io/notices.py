@@ -16,6 +16,7 @@ OF_FAILURES = frozenset("fta fte failure failed fail detected acquired ok valid 
 AS_DIFFERENT = "left and right of one person are as different as two people's, so FRR is too high"
 OF_TWO = frozenset("eye eyes iris finger fingers hand palm ear laterality".split())
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
+NAMES_OF_COUNTS = frozenset("count counts frequency freq multiplicity weight weights".split())
 SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
 
 
@@ -86,7 +87,7 @@ def warn_of_eyes_of_images(labels):
 
 
 def warn_of_parts(roles, columns):
-    """Warn of rows of training and test, and of ranks, unless the user named their column.
+    """Warn of parts such as test, of ranks and of counts, unless the user named their column.
 
     Parameters
     ----------
@@ -95,8 +96,15 @@ def warn_of_parts(roles, columns):
     """
     for name in columns:
         bare = simplified(name)
-        if name in roles.from_user or bare not in NAMES_OF_SPLIT | {"rank"}:
+        if name in roles.from_user or bare not in NAMES_OF_SPLIT | NAMES_OF_COUNTS | {"rank"}:
             continue
+        if bare in NAMES_OF_COUNTS and roles.scores():
+            warn(
+                f"column {name!r} is not used, and each row counts once; where it says how many "
+                "comparisons a row stands for: "
+                f"fk.open_data(frame.loc[frame.index.repeat(frame[{name!r}])]"
+                f".reset_index(drop=True).drop(columns={name!r})), {WITH_FRAME}"
+            )
         labels = {*pd.Series(np.ravel(columns[name])).dropna().astype(str).str.lower()}
         if bare == "rank" and roles.scores():
             warn(

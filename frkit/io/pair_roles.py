@@ -40,7 +40,7 @@ NO_VERDICT = (
     "same; or 0, false, no, impostor ... Blank rows are left out by "
     "fk.open_data(frame.dropna(subset=[TRUTH])); if a blank means impostor, it is "
     "fk.open_data(frame.fillna({TRUTH: 0})); others are written anew, such as "
-    "fk.open_data(frame.assign(**{TRUTH: frame[TRUTH] == 2})), " + WITH_FRAME
+    "fk.open_data(frame.assign(**{TRUTH: frame[TRUTH] == '...'})), " + WITH_FRAME
 )
 
 

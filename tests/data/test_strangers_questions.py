@@ -1,5 +1,6 @@
 """What a stranger's files are refused with can be copied, and does not ask the same again."""
 
+import re
 import shlex
 import warnings
 from contextlib import nullcontext
@@ -593,3 +594,91 @@ def test_a_symmetric_matrix_of_names_does_not_ask_in_a_circle(tmp_path):
     labels = pd.DataFrame({"image": names, "person": PEOPLE})
     scores = fk.open_data(tmp_path / "matrix.csv", **answer | {"labels": labels})
     assert scores.probe_identity.values.tolist() == PEOPLE.tolist()
+
+
+# --- what stands among the data and is none ------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["All", "mean"])
+def test_margins_of_a_matrix_are_refused_with_the_line_that_drops_them(name):
+    frame = pd.DataFrame(COSINE, PEOPLE, PEOPLE)
+    with_margins = frame.copy()
+    with_margins.loc[name] = frame.mean()
+    with_margins[name] = with_margins.mean(axis=1)
+    with refused(name) as refusal:
+        fk.open_data(with_margins, same_images=True)
+    frame = run(line_in(str(refusal.value), "frame.drop("), frame=with_margins)
+    scores = fk.open_data(frame, same_images=True)
+    np.testing.assert_allclose(scores.values, COSINE)
+
+
+def test_a_mean_below_a_list_is_nobody():
+    sides = {"probe_identity": PEOPLE[FIRST], "reference_identity": PEOPLE[SECOND]}
+    table = pd.DataFrame(sides | {"score": SCORES})
+    table.loc[len(table)] = ["Mean", "Mean", SCORES.mean()]
+    with refused("Mean"):
+        fk.open_data(table)
+
+
+def test_a_table_of_counts_gets_the_line_that_repeats_its_rows():
+    rounded = LABELLED.round({"score": 1})
+    frame = rounded.groupby(["score", "genuine"]).size().rename("count").reset_index()
+    with pytest.warns(fk.DataWarning, match="count") as notices:
+        fk.open_data(frame)
+    [notice] = [str(each.message) for each in notices if "repeat" in str(each.message)]
+    pairs = run(line_in(notice), frame=frame)
+    np.testing.assert_array_equal(np.sort(scores_of(pairs)[0]), np.sort(rounded.score))
+
+
+@pytest.mark.parametrize("place", [0, -1])
+def test_numbers_of_people_are_no_part_of_an_embedding(place):
+    parts = [VECTORS, WHO[:, None] + 5]
+    embedding = np.concatenate(parts[:: 1 if place else -1], axis=1)
+    with refused("identity", place) as refusal:
+        fk.faces(embedding, PEOPLE)
+    kept = run(str(refusal.value).split("out, ")[1], embedding=embedding)
+    np.testing.assert_array_equal(kept, VECTORS)
+
+
+def test_codes_of_bits_are_compared_by_hamming():
+    with refused("bool") as refusal:
+        fk.faces(VECTORS > 0, PEOPLE)
+    line = line_in(str(refusal.value), "fk.score_matrix(")
+    scores = run(line, scipy=scipy, codes=VECTORS > 0, identity=PEOPLE)
+    expected = -np.mean((VECTORS[3] > 0) != (VECTORS[70] > 0))
+    assert scores.values[3, 70] == pytest.approx(expected)
+
+
+def test_lists_of_unequal_length_in_a_column_are_refused():
+    cells = [np.ones(4), np.arange(4.0), np.ones(3), np.ones(4)]
+    with refused("embedding"):
+        fk.open_data(pd.DataFrame({"identity": list("aabb"), "embedding": cells}))
+
+
+@pytest.mark.parametrize("name", [0, "0"])
+def test_the_line_for_several_levels_of_columns_runs(name):
+    columns = pd.MultiIndex.from_product([["f"], np.arange(16).astype(type(name))])
+    df = pd.DataFrame(VECTORS, columns=columns)
+    df[("identity", name)] = PEOPLE
+    with refused() as refusal:
+        fk.open_data(df)
+    line = str(refusal.value).split("such as df.columns = ")[1].split("\n")[0]
+    df.columns = eval(line, {"df": df})
+    assert fk.open_data(df, columns={"identity": "identity_0"}).sizes["feature"] == 16
+
+
+def test_a_mark_that_looks_like_an_option_is_proposed_with_a_sign(tmp_path, capsys):
+    path = tmp_path / "list.csv"
+    table = LABELLED.astype({"score": str})
+    table.loc[::50, "score"] = "---"
+    table.to_csv(path, index=False)
+    assert main(["look", str(path)]) == 2
+    command = re.search(r"frkit look \S+ (.*)", capsys.readouterr().err)[1]
+    assert command == "--missing=---"
+    assert main(["look", str(path), command]) == 0
+
+
+def test_match_and_no_match_are_words_of_truth():
+    words = np.where(LABELLED.genuine == 1, "match", "no match")
+    pairs = fk.open_data(LABELLED.assign(genuine=words))
+    np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
