@@ -95,6 +95,8 @@ def _refuse_words(column, is_bad, blank):
         marks = words[is_word].unique().tolist()
         reason += f"; failed comparisons are marked by {listed(marks)}, if these say so"
         answers = [{"missing": marks[:MOST_MARKS]}]
+        if marks == ["-inf"]:  # as of likelihood ratios: below every threshold
+            answers.insert(0, answers[0] | {"failed": "rejected"})
     if words.str.fullmatch(WITH_SIGNS).any():
         numbers = f"frame[{column.name!r}].str.replace('[,% ]', '', regex=True).astype(float)"
         reason += (

@@ -142,7 +142,8 @@ def _refuse_line(row):
     require(not row.text.startswith("#"), COMMENT.format(row.number))
     raise InputError(
         f"line {row.number} has {row.actual_columns} cells; the first line has "
-        f"{row.expected_columns} cells"
+        f"{row.expected_columns} cells. Titles above a header, such as this line, are left out by "
+        f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}))"
     )
 
 

@@ -678,6 +678,22 @@ def test_a_mark_that_looks_like_an_option_is_proposed_with_a_sign(tmp_path, caps
     assert main(["look", str(path), command]) == 0
 
 
+def test_an_infinite_ratio_is_proposed_as_rejected():
+    scores = pd.Series(SCORES).mask((SCORES < -0.3) & ~SAME, -np.inf).astype(str)
+    _, [call, _] = asked_about(LABELLED.assign(score=scores))
+    pairs = run(call, frame=LABELLED.assign(score=scores))
+    rejected = fk.evaluate(pairs, threshold=[0.1])["empirical"]
+    assert rejected.far.item() == pytest.approx(np.mean(SCORES[~SAME] > 0.1))
+
+
+def test_a_title_above_the_header_is_left_out_by_a_line(tmp_path):
+    path = tmp_path / "titled.csv"
+    path.write_text("Results of the matcher\n\n" + LABELLED.to_csv(index=False))
+    message, _ = asked_about(path)
+    pairs = run(line_in(message), path=path)
+    np.testing.assert_allclose(scores_of(pairs)[0], SCORES)
+
+
 def test_match_and_no_match_are_words_of_truth():
     words = np.where(LABELLED.genuine == 1, "match", "no match")
     pairs = fk.open_data(LABELLED.assign(genuine=words))
