@@ -688,7 +688,8 @@ def test_an_infinite_ratio_is_proposed_as_rejected():
 
 def test_a_title_above_the_header_is_left_out_by_a_line(tmp_path):
     path = tmp_path / "titled.csv"
-    path.write_text("Results of the matcher\n\n" + LABELLED.to_csv(index=False))
+    table = pd.concat([NAMED, LABELLED], axis=1)
+    path.write_text("Results of the matcher\n\n" + table.to_csv(index=False))
     message, _ = asked_about(path)
     pairs = run(line_in(message), path=path)
     np.testing.assert_allclose(scores_of(pairs)[0], SCORES)
