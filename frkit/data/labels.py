@@ -161,8 +161,9 @@ def complete_codes(values, n, name, of="image"):
     totals = labels[pd.Series(labels).str.lower().isin(TOTALS)]
     require(
         len(totals) == 0,
-        f"{name} contains {listed(totals)}, as a row or column of totals does: leave it out; of a "
-        f"matrix by frame.drop(index={listed(totals)}, columns={listed(totals)}, errors='ignore')",
+        f"{name} contains {listed(totals)}, as a row or column of totals does: leave it out; a "
+        f"last line by fk.open_data(pd.read_csv(path)[:-{len(totals)}]), of a matrix by "
+        f"frame.drop(index={listed(totals)}, columns={listed(totals)}, errors='ignore')",
     )
     is_nobody = np.isin(labels, NO_IDENTITY if "identity" in name else NOBODY)
     rows = np.flatnonzero(is_nobody[codes])

@@ -1,11 +1,13 @@
 """Options of `open_data` as words of the command line, in both directions."""
 
 import argparse
+import re
 import shlex
 from pathlib import Path
 
 from frkit.base import InputError, parse_number, require
 
+OPTION = re.compile(r"-(?![0-9.]+$)")  # what argparse takes for one
 SEVERAL = {"nargs": "+", "action": "extend"}  # "--far 0.1 --far 0.2" is both
 
 
@@ -128,7 +130,7 @@ def option_words(options):
             several = ["none"] if name == "missing" and not several else several
             several = [*map(str, several if value is not True else [])]
             # a word such as -inf would be read as an option
-            are_options = any(word.startswith("-") and not word[1:].isdigit() for word in several)
+            are_options = any(OPTION.match(word) for word in several)
             joined = [f"--{option}={word}" for word in several]
             words += joined if are_options else [f"--{option}", *several]
     return words

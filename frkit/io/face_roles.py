@@ -27,7 +27,7 @@ from frkit.io.names import (
 from frkit.io.roles import FLAGS, roles_of_user, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
-FEWEST = 20  # images that can show it
+FEWEST = 20  # images that can show it, or what a number means
 ALIKE = 0.7  # share of genuine cosines above others that is expected of people
 UNNAMED = "first column"  # of text without a name
 EMBEDDING_OF_COLUMNS = "fk.faces(frame[columns].to_numpy(), frame['person'])"

@@ -23,7 +23,7 @@ from frkit.data.checks import (
 from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
-from frkit.io.face_roles import face_roles, free_labels, gathered
+from frkit.io.face_roles import FEWEST, face_roles, free_labels, gathered
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
@@ -242,7 +242,7 @@ def collected(values, identity, image, model, attributes):
     names = range(n_images) if image is None else image
     labels = labels_of_images(n_images, names, identity, attributes)
     _check_people(labels["identity"])
-    if values.ndim == 2 and not is_lazy(values):
+    if values.ndim == 2 and n_images >= FEWEST and not is_lazy(values):
         _refuse_labels_among(values, labels["identity"])
     if values.shape[-1] >= WIDE and not is_lazy(values):
         _warn_of_copies(values if values.ndim == 2 else values[0])

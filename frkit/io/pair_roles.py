@@ -40,7 +40,7 @@ NO_VERDICT = (
     "same; or 0, false, no, impostor ... Blank rows are left out by "
     "fk.open_data(frame.dropna(subset=[TRUTH])); if a blank means impostor, it is "
     "fk.open_data(frame.fillna({TRUTH: 0})); others are written anew, such as "
-    "fk.open_data(frame.assign(**{TRUTH: frame[TRUTH] == '...'})), " + WITH_FRAME
+    "fk.open_data(frame.assign(**{TRUTH: frame[TRUTH] == WORD})), " + WITH_FRAME
 )
 
 
@@ -243,7 +243,8 @@ def _truth(roles, table):
             verdicts = words_of_truth(column)
             # the column may say something else, and names who is who
             remedies = [{"columns": {role: None}}] if side_columns(list(table)) else []
-            why = NO_VERDICT.replace("TRUTH", repr(column.name))
+            word = "2" if is_number_column(column) else "'...'"
+            why = NO_VERDICT.replace("TRUTH", repr(column.name)).replace("WORD", word)
             refuse_cells(column, ~(verdicts[0] | verdicts[1]), why, remedies)
             return verdicts[side]
     return None
