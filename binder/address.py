@@ -76,7 +76,9 @@ def badge_of(url, notebook):
 def in_notebook(notebook, name, url):
     """Set the badge above the question, and the import of the first cell with code."""
     title = notebook["cells"][0]
-    before, question = BADGE.sub("", "".join(title["source"])).split("\n\n**", 1)
+    before, mark, question = BADGE.sub("", "".join(title["source"])).partition("\n\n**")
+    if not mark:
+        sys.exit(f"address: the first cell of {name} has no question, a paragraph in **bold**")
     text = f"{before}\n\n{badge_of(url, name)}**{question}"
     title["source"] = text.splitlines(keepends=True)
     code = next(cell for cell in notebook["cells"] if cell["cell_type"] == "code")

@@ -41,7 +41,10 @@ def main(folder=""):
         notebook = json.loads(path.read_text(encoding="utf-8"))
         exercises = exercises_of(notebook)
         if not exercises:
-            sys.exit(f"course: no exercise was found in {path.name}")
+            sys.exit(
+                f"course: no exercise was found in {path.name}; CONTRIBUTING.md, section "
+                "'A notebook', says how one is written"
+            )
         coded = {number: encoded(exercise) for number, exercise in exercises.items()}
         answers |= {number: text for number, text in coded.items() if text}
         solutions.append(markdown(f"## {path.stem}"))

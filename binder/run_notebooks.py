@@ -67,6 +67,10 @@ def main():
     parser.add_argument("notebooks", nargs="*", type=Path, help=defaults)
     arguments = parser.parse_args()
     files = [path.resolve() for path in arguments.notebooks or paths()]
+    missing = [str(path) for path in files if not path.is_file()]
+    if missing:
+        names = ", ".join(path.name for path in paths())
+        sys.exit(f"execute: there is no {', '.join(missing)}; notebooks/ contains {names}")
     with ThreadPoolExecutor(AT_ONCE) as pool:
         found = list(pool.map(check if arguments.check else write, files))
     sys.exit("\n\n".join(text for texts in found for text in texts) or None)
@@ -84,11 +88,7 @@ def read(path):
 
 def write(path):
     """Execute one notebook file and write it back; nothing to say about it."""
-    notebook = run(path)
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8")
-    small = path.parent / "thumbnails" / f"{path.name[:2]}.png"  # for the map of notebook 00
-    if small.exists():
-        small.write_bytes(thumbnail(first_picture(notebook)))
+    path.write_text(nbformat.writes(run(path)) + "\n", encoding="utf-8")
     return []
 
 
@@ -287,20 +287,6 @@ def as_png(image):
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return base64.b64encode(out.getvalue()).decode("ascii")
-
-
-def first_picture(notebook):
-    """The first PNG among a notebook's outputs."""
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    pictures = [output.get("data", {}).get("image/png") for output in outputs]
-    return next(filter(None, pictures))
-
-
-def thumbnail(picture):
-    """A PNG 200 pixels wide with a few colours, of one in base64 text."""
-    image = Image.open(io.BytesIO(base64.b64decode(picture))).convert("RGB")
-    small = image.resize((200, round(200 * image.height / image.width)), Image.Resampling.LANCZOS)
-    return base64.b64decode(as_png(small.quantize(32, method=Image.Quantize.MAXCOVERAGE)))
 
 
 if __name__ == "__main__":

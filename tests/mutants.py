@@ -68,6 +68,9 @@ def main(wanted_files):
     chosen = [
         m for m in mutants if not wanted_files or any(word in m.file for word in wanted_files)
     ]
+    if not chosen:
+        files = ", ".join(sorted({mutant.file for mutant in mutants}))
+        sys.exit(f"no file with mutants contains {' or '.join(wanted_files)}; there are {files}")
     for mutant in chosen:
         check(mutant)
     survivors = 0

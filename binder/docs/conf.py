@@ -104,9 +104,10 @@ def draw_example(app, kind, name, obj, options, lines):
 
 
 def say_where(app, error):
-    """Print the address of the start page."""
-    if not error and app.statuscode == 0:
-        print(f"The documentation: {(Path(app.outdir) / 'index.html').as_uri()}")
+    """Print the address of the first page, which is another one where only that was asked for."""
+    page = Path(app.outdir) / f"{app.config.root_doc}.html"
+    if not error and app.statuscode == 0 and page.exists():
+        print(f"The documentation: {page.as_uri()}")
 
 
 def inline_math(translator, node):

@@ -45,7 +45,7 @@ CHAPTERS = {  # title on the page -> sections of the report
     "Models compared": ["models"],
     "People who drive the errors": ["people"],
     "More measures": ["indices", "n_sigma", "rlb"],
-    "Precision": ["plan"],
+    "Intervals and cautions": ["plan"],
     "Method and data": ["data", "methods"],
 }
 

@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 import xarray as xr
+from paths import ROOT
 from refusals import refused
 
 import frkit as fk
+from frkit.findings.tables import short_name
 from frkit.measures import measure
+from frkit.measures.disparity import DISPARITIES
 
+DEFINITIONS = (ROOT / "binder/docs/definitions.md").read_text(encoding="utf-8")
 FOUR = [0.01, 0.02, 0.04, 0.08]
 FORMS = ("max_min", "max_geomean", "log_geomean", "gini", "max_difference")
 
@@ -76,6 +80,12 @@ def test_measures_do_not_look_at_dimensions():
         values = measure(f"frr_{form}")(node)
         assert values.dims == ("model", "replicate", "far_level")
         np.testing.assert_allclose(values[1, 2, 3], value(f"frr_{form}", rates[1, 2, :, 3]))
+
+
+@pytest.mark.parametrize("form", [name for name, *_ in DISPARITIES])
+def test_each_form_has_a_short_name_and_a_row_in_the_definitions(form):
+    assert short_name(f"frr_{form}") != f"frr_{form}", "add it to SHORT in frkit/findings/tables.py"
+    assert f"\n| `{form}` |" in DEFINITIONS, "add a row to binder/docs/definitions.md"
 
 
 def test_spread_is_the_standard_deviation_of_two_groups_or_more():

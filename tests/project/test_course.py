@@ -14,7 +14,10 @@ from IPython.core.interactiveshell import InteractiveShell
 def folder(tmp_path_factory):
     """What the command writes."""
     folder = tmp_path_factory.mktemp("class") / "course"
-    course.main(folder)
+    try:
+        course.main(folder)
+    except SystemExit as error:
+        pytest.fail(str(error))
     return folder
 
 

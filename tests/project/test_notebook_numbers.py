@@ -123,4 +123,6 @@ def strangers(path, notebook):
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 def test_numbers_in_prose_are_those_of_the_outputs(path):
-    assert strangers(path, run_notebooks.read(path)) == []
+    without_source = strangers(path, run_notebooks.read(path))
+    advice = "show each number in an output, or say where it is from in ELSEWHERE of this file"
+    assert without_source == [], advice

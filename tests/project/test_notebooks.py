@@ -223,12 +223,14 @@ def test_the_start_page_says_how_long_reading_takes():
     rows = re.findall(r"^\| (\d+) \| [^|]*\]\((\d\d)_", first_screen, re.MULTILINE)
     stated = {name: int(minutes) for minutes, name in rows}
     counted = {path.name[:2]: minutes_of_reading(each) for path, each in zip(PATHS[1:], others)}
-    assert stated == counted
+    advice = "write the minutes of the right side into the table of notebook 00, a row for each"
+    assert stated == counted, advice
     of_core = [counted[name] for name in ("01", "02", "03", "10")]
     longest = max(counted[name] for name in ("05", "06", "07"))
     core = minutes_of_reading(start) + sum(of_core) + longest
-    assert f"at most {core} minutes" in first_screen
-    assert f"| {minutes_of_reading(start)} | this page |" in first_screen
+    assert f"at most {core} minutes" in first_screen, "notebook 00 says how long the core takes"
+    row = f"| {minutes_of_reading(start)} | this page |"
+    assert row in first_screen, "notebook 00 says how long it takes itself"
 
 
 def test_faults_of_a_figure_are_seen():

@@ -98,3 +98,9 @@ def test_the_address_of_a_page_is_refused_with_that_of_the_repository():
     for page in ("tree/main", "blob/main/README.md", "-/tree/main"):
         with pytest.raises(SystemExit, match=r"give https://git\.example/you/frkit$"):
             address.main(f"https://git.example/you/frkit/{page}")
+
+
+def test_a_notebook_without_a_question_is_named():
+    title = {"cell_type": "markdown", "source": ["# A title\n", "\n", "no question"]}
+    with pytest.raises(SystemExit, match=r"11_new\.ipynb has no question"):
+        address.in_notebook({"cells": [title]}, "11_new.ipynb", "")
