@@ -98,9 +98,8 @@ def main(command_line: list[str] | None = None) -> int:
     gc.set_threshold(100_000, 50, 50)  # else a tenth of a report's time goes into collections
     command_line = sys.argv[1:] if command_line is None else command_line
     bad = BAD_CHECK if command_line[:1] == ["check"] else BAD
-    words = [f"./{word}" if _is_dashed(word) else word for word in command_line]
     try:
-        arguments = parser().parse_args(words)
+        arguments = parser().parse_args(command_line)
     except SystemExit as end:  # argparse has said what is wrong, or has shown the help
         sys.exit(bad if end.code else 0)
     arguments.line = shlex.join(["frkit", *command_line])
@@ -130,11 +129,6 @@ def main(command_line: list[str] | None = None) -> int:
         log.removeHandler(shown)
         for sign, handler in previous.items():
             signal.signal(sign, handler)
-
-
-def _is_dashed(word):
-    """Return whether a word is the name of a file, and no option."""
-    return word.startswith("-") and Path(word).is_file()
 
 
 def parser() -> argparse.ArgumentParser:

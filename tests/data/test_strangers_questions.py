@@ -1,7 +1,6 @@
 """What a stranger's files are refused with can be copied, and does not ask the same again."""
 
 import re
-import shlex
 import warnings
 from contextlib import nullcontext
 
@@ -532,16 +531,6 @@ def test_a_total_below_the_data_gets_a_line(tmp_path, label, score):
     scores, genuine = scores_of(run(line_in(message, "fk.open_data(pd.read_csv"), path=path))
     np.testing.assert_allclose(scores, SCORES)
     np.testing.assert_array_equal(genuine, SAME)
-
-
-def test_a_file_whose_name_begins_with_a_dash_is_a_file(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    NAMED.assign(genuine=SAME.astype(int), score=SCORES).to_csv("-pairs.csv", index=False)
-    assert main(["look", "-pairs.csv"]) == 0
-    shown = capsys.readouterr().out
-    [command] = [line for line in shown.splitlines() if "frkit report" in line]
-    words = shlex.split(command.partition("frkit report")[2])
-    assert main(["look", *words]) == 0 and capsys.readouterr().out == shown
 
 
 @pytest.mark.parametrize("header", [False, True])
