@@ -28,7 +28,7 @@ from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.notices import warn_of_eyes_of_images, warn_of_parts, warn_of_spellings
+from frkit.io.notices import warn_of_one_name_of_images, warn_of_parts, warn_of_spellings
 from frkit.io.roles import models_column
 
 # roles, and an array of files that an earlier frkit wrote
@@ -247,7 +247,7 @@ def collected(values, identity, image, model, attributes):
     if values.shape[-1] >= WIDE and not is_lazy(values):
         _warn_of_copies(values if values.ndim == 2 else values[0])
     warn_of_spellings({name: [labels[name]] for name in labels})
-    warn_of_eyes_of_images(labels)
+    warn_of_one_name_of_images(labels)
     numbered = {NUMBERED: _fingerprint(values)} if image is None else {}
     coords = {"image": ("image", labels.index.to_numpy(str), numbered)}
     coords |= {name: ("image", labels[name].to_numpy(str)) for name in labels}

@@ -31,7 +31,7 @@ from frkit.data.labels import labels_of_images
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
-from frkit.io.notices import warn_of_decisions, warn_of_eyes_of_images, warn_of_spellings
+from frkit.io.notices import warn_of_decisions, warn_of_one_name_of_images, warn_of_spellings
 from frkit.io.pair_list import (
     FAILED,
     ask_about_marks,
@@ -249,7 +249,7 @@ def _tables_of_labels(sides, shape):
         tables.append(labels_of_images(n, names, labels.pop("identity"), labels, side))
     probes, references = tables
     warn_of_spellings({name: [probes[name], references[name]] for name in probes})
-    warn_of_eyes_of_images(pd.concat(tables, ignore_index=True))
+    warn_of_one_name_of_images(pd.concat(tables, ignore_index=True))
     return tables
 
 

@@ -14,6 +14,8 @@ FEWEST = 20  # scores, or rows, that show what they are
 # words of the name of a column of flags
 OF_FAILURES = frozenset("fta fte failure failed fail detected acquired ok valid status".split())
 AS_DIFFERENT = "left and right of one person are as different as two people's, so FRR is too high"
+WITHIN = "if names of people begin anew in each, several people count as one"
+OF_PARTS = frozenset("surname lastname family site db database dataset source cohort".split())
 OF_TWO = frozenset("eye eyes iris finger fingers hand palm ear laterality".split())
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 NAMES_OF_COUNTS = frozenset("count counts frequency freq multiplicity weight weights".split())
@@ -54,36 +56,44 @@ def warn_of_spellings(labels):
             )
 
 
-def warn_of_eyes(attributes, is_genuine):
-    """Warn of genuine pairs of two eyes or fingers, which differ as those of strangers do.
+def warn_of_one_name(attributes, is_genuine, is_said):
+    """Warn of genuine pairs of two eyes or fingers, or of people whom one name may not show.
 
-    attributes : dict of str to Sides
+    attributes : dict of str to Sides. is_said : whether the data say which pairs are genuine
     """
     for name, sides in attributes.items():
-        if words_of(name) & OF_TWO and sides.reference is not None:
+        why = _not_one(name)
+        if why and sides.reference is not None and not (is_said and why == WITHIN):
             n_pairs = np.sum(is_genuine & ~sides.is_same())
             if n_pairs > 0:
                 warn(
-                    f"{n_pairs:,} genuine pairs differ in {name!r}: {AS_DIFFERENT}; keep only "
-                    f"pairs of one {name}, as in frame[frame.{name}_1 == frame.{name}_2], "
-                    f"{WITH_FRAME}"
+                    f"{n_pairs:,} genuine pairs differ in {name!r}: {why}; keep only pairs of one "
+                    f"{name}, as in frame[frame.{name}_1 == frame.{name}_2], or add it to both "
+                    f"names, as in frame.person_1 + '_' + frame.{name}_1, {WITH_FRAME}"
                 )
 
 
-def warn_of_eyes_of_images(labels):
-    """Warn of people with images of two eyes or fingers, which make genuine pairs.
+def warn_of_one_name_of_images(labels):
+    """Warn of people with images of two eyes or fingers, or of people whom one name may not show.
 
     labels : pd.DataFrame, with the column identity
     """
-    for name in [name for name in labels if words_of(name) & OF_TWO]:
+    for name in [name for name in labels if _not_one(name)]:
         known = labels[name].mask(labels[name] == UNKNOWN)
         n_people = (known.groupby(labels["identity"]).nunique() > 1).sum()
         if n_people > 0:
             warn(
                 f"{n_people:,} people have images of several {name!r}, whose pairs are genuine: "
-                f"{AS_DIFFERENT}; let each be a person of its own, such as "
+                f"{_not_one(name)}; let each be a person of its own, such as "
                 f"frame.person + '_' + frame.{name}, {WITH_FRAME}"
             )
+
+
+def _not_one(name):
+    """Return why images of one person that differ in this label may not be alike, or None."""
+    if words_of(name) & OF_TWO:
+        return AS_DIFFERENT
+    return WITHIN if words_of(name) & OF_PARTS else None
 
 
 def warn_of_parts(roles, columns):

@@ -205,8 +205,10 @@ def _list_of_pairs(
     if len(values) == 1:
         [values] = values.values()
         distance = bool(distance)
+    is_said = roles.column("genuine") or roles.column("impostor")
+    truth = lines.genuine if is_said else None
     pairs = listed_pairs(
-        values, lines.genuine, lines.images, lines.people, attributes, distance=distance, **options
+        values, truth, lines.images, lines.people, attributes, distance=distance, **options
     )
     pairs.attrs.update(roles.attrs())
     return pairs

@@ -171,6 +171,22 @@ def test_images_of_two_eyes_of_a_person_are_named(form):
         made(np.char.add(PEOPLE, eye))
 
 
+@pytest.mark.parametrize("form", ["faces", "people", "genuine"])
+def test_people_whose_names_begin_anew_at_each_site_are_named(form):
+    """A person of one name at two sites is two people; where a column says who, it is not."""
+    site = np.array(["A", "B"])[np.arange(80) % 2]
+    sides = {"person_1": PEOPLE[FIRST], "person_2": PEOPLE[SECOND]}
+    table = pd.DataFrame(sides | {"site_1": site[FIRST], "site_2": site[SECOND], "score": SCORES})
+    if form == "genuine":
+        with warnings.catch_warnings(action="error", category=fk.DataWarning):
+            fk.open_data(table.assign(genuine=SAME.astype(int)))
+        return
+    with noticed("site"):
+        fk.open_data(table) if form == "people" else fk.faces(VECTORS, PEOPLE, site=site)
+    with warnings.catch_warnings(action="error", category=fk.DataWarning):
+        fk.faces(VECTORS, np.char.add(PEOPLE, site), site=site)
+
+
 @pytest.mark.parametrize("form", ["faces", "list", "matrix"])
 def test_copies_of_an_image_under_another_ending_are_named(form):
     names = [f"p{k:02d}_{n // 2}.{'png' if n % 2 else 'JPG'}" for n, k in enumerate(WHO)]
