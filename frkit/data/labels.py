@@ -160,7 +160,7 @@ def complete_codes(values, n, name, of="image"):
     )
     totals = labels[pd.Series(labels).str.lower().isin(TOTALS)]
     require(
-        len(totals) == 0,
+        len(totals) == 0 or of == "model",
         f"{name} contains {listed(totals)}, as a row or column of totals does: leave it out; a "
         f"last line by fk.open_data(pd.read_csv(path)[:-{len(totals)}]), of a matrix by "
         f"frame.drop(index={listed(totals)}, columns={listed(totals)}, errors='ignore')",
