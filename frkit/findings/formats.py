@@ -1,7 +1,6 @@
 """Numbers as text, and the templates that contain every sentence."""
 
 import json
-import re
 from decimal import Decimal
 from functools import partial
 from textwrap import fill
@@ -66,9 +65,11 @@ def fixed(value, decimals, fair=None, separator=""):
     return text.replace("-", "−")
 
 
-def percent(text):
-    """The numbers of a cell in percent, rounded as they stand there: "7.4 [4.4, 13.4]"."""
-    return re.sub(r"[\d.]+(e-?\d+)?", lambda number: f"{Decimal(number[0]).scaleb(2):f}", text)
+def percent(value, decimals, fair=None):
+    """A number in percent, rounded as `fixed` rounds it in a table."""
+    shown = fixed(abs(value), decimals, fair)
+    size = f"{Decimal(shown).scaleb(2):f}" if np.isfinite(value) else shown
+    return f"−{size}" if value < 0 and float(shown) > 0 else size
 
 
 def share_text(share):

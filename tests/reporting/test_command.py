@@ -19,11 +19,11 @@ import run_notebooks
 import xarray as xr
 from model_files import people, store, store_pairs, two_files
 from paths import ROOT
+from percents import in_percent
 from report_faces import brief_reports, only_parts
 
 import frkit as fk
 from frkit.__main__ import BAD, main, parser
-from frkit.findings.formats import percent
 
 LEVELS = ["--far", "0.05", "0.1"]
 QUICK = [*LEVELS, "--quick"]
@@ -408,7 +408,7 @@ def test_an_interval_has_the_same_digits_everywhere(written, evaluation, capsys)
     far = f"{report['leading_level']['value']:g}"
     for finding in report["findings"][:2]:
         text = table.loc[(finding["title"], far)].item()
-        ends = percent(text).partition(" ")[2].strip("[]").replace(", ", " to ")
+        ends = in_percent(text).partition(" ")[2].strip("[]").replace(", ", " to ")
         assert f"interval {ends} %" in finding["text"]
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 from markupsafe import escape
+from percents import in_percent
 from refusals import refused
 from report_faces import only_parts, two_models
 
@@ -174,7 +175,7 @@ def test_tiles_say_what_the_numbers_say(report):
     every_frr = report.results["errors", "frr, new people"]
     frr = every_frr.sel(model="bad", far_level=0.05)
     bad = tile(report, "bad")
-    texts = percent(fk.table(every_frr).iloc[2, 0]).split()
+    texts = in_percent(fk.table(every_frr).iloc[2, 0]).split()
     assert bad.value == f"FRR {texts[0]} %" and bad.state == "clear"
     ends = " ".join(texts[1:]).strip("[]").replace(", ", " to ")
     interval = f"95 % interval {ends} % for other people"
@@ -336,7 +337,8 @@ def test_a_rate_in_percent_is_rounded_as_in_the_table():
     for rate in (0.225, 0.235, 0.0045, 3.2e-5):
         ends = rate / 2, 2 * rate
         text = cell(rate, *ends, decimals=decimals_of(*ends))
-        assert float(percent(text).split()[0]) == pytest.approx(100 * float(text.split()[0]))
+        shown = percent(rate, decimals_of(*ends))
+        assert float(shown) == pytest.approx(100 * float(text.split()[0]))
 
 
 @pytest.mark.slow
