@@ -48,6 +48,12 @@ def names(tmp_path_factory):
     labels.join(features).to_csv(folder / "wide.csv", index=False)
     labels[["image"]].join(features).to_csv(folder / "images.csv", index=False)
     pd.DataFrame(scores, labels.image, labels.image).to_csv(folder / "matrix.csv")
+    first, second = np.triu_indices(len(scores), 1)
+    prints = pd.DataFrame({"score": scores[first, second]})
+    for side, rows in (("1", first), ("2", second)):
+        prints[f"subject_{side}"] = labels.subject.to_numpy()[rows]
+        prints[f"finger_{side}"] = np.array(["left", "right"])[rows % 2]
+    prints.to_csv(folder / "prints.csv", index=False)
     np.save(folder / "matrix.npy", scores)
     np.save(folder / "square.npy", scores)
     np.save(folder / "scores.npy", scores)
