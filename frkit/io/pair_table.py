@@ -74,7 +74,8 @@ def pairs_of_contents(contents, options):
         column = models_column(others)
         if column is not None:
             ask_about_models(column)
-    is_of_one = bool(contents.roles) or columns.pop("model", "") is None
+    model = columns.pop("model", "")
+    is_of_one = bool(contents.roles) or model is None
     return _list_of_pairs(
         table, columns, preset=contents.roles, rule=contents.who, is_of_one=is_of_one, **options
     )
@@ -205,8 +206,7 @@ def _list_of_pairs(
     if len(values) == 1:
         [values] = values.values()
         distance = bool(distance)
-    is_said = roles.column("genuine") or roles.column("impostor")
-    truth = lines.genuine if is_said else None
+    truth = lines.genuine if roles.column("genuine") or roles.column("impostor") else None
     pairs = listed_pairs(
         values, truth, lines.images, lines.people, attributes, distance=distance, **options
     )
@@ -268,7 +268,8 @@ def _ask_about_rounds(lines):
     """
     roles, table = lines.roles, lines.table
     score = next(iter(lines.scores.values()))
-    for name in {*roles.unused, *roles.attributes} & {*table} - roles.from_user:
+    free = {*roles.unused, *roles.attributes} - roles.from_user
+    for name in [name for name in table if name in free]:
         are_labels = np.ndim(table[name].iloc[0]) == 0  # and no lists
         if not (are_labels and 1 < table[name].nunique() <= MOST_MODELS):
             continue
