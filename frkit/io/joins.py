@@ -16,6 +16,7 @@ FIELDS = "abcdefgh"  # of a proposed pattern, beside the person's and the number
 COMPARED = 20_000  # scores of each kind that show whether genuine ones are higher
 FIRST = 2_000  # names that show whether a pattern can be right
 CLEAR = 4.0  # scores agree with their direction if this many standard errors from one half
+CORRELATED = 1 / 3  # correlation of two truths from which on either may be right
 NEARLY = 0.1  # by which patterns that separate about equally well differ at most in that share
 
 
@@ -120,6 +121,12 @@ def _readings(images, of_pairs):
         is_same = people.is_same()[of_pairs]
         if is_same.any() and not is_same.all():
             yield pattern, people, who.notna().all()
+
+
+def agree_mostly(is_same, genuine):
+    """Return whether two truths of the same pairs are correlated, as by chance they are not."""
+    with np.errstate(invalid="ignore"):  # where all pairs are genuine
+        return np.corrcoef(is_same, genuine)[0, 1] > CORRELATED
 
 
 def patterns_of_names(images, scores):

@@ -17,10 +17,9 @@ from frkit.io.names import (
     kinds_of_scores,
     side_columns,
     words_of,
-    words_of_truth,
 )
 from frkit.io.pair_roles import fractions, looks_like_pairs
-from frkit.io.roles import OF_PAIRS, Roles
+from frkit.io.roles import OF_PAIRS, Roles, are_truth
 
 GAPS = [  # roles where nothing is known
     {"score": "...", "genuine": "..."},
@@ -178,7 +177,7 @@ def _ask_what(table, are_numbers):
 
     are_numbers : whether all columns but the first are numbers, as of a matrix
     """
-    truths = [name for name in table if all(np.logical_or(*words_of_truth(table[name])))]
+    truths = [name for name in table if are_truth(table[name])]
     scores = fractions(table)
     roles = [
         {"genuine": truth, role: score}

@@ -9,7 +9,7 @@ from frkit.base import listed, warn
 from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.cells import WITH_FRAME, as_numbers, is_number_column, refuse_cells, to_numbers
-from frkit.io.joins import share_above
+from frkit.io.joins import agree_mostly, share_above
 from frkit.io.names import (
     DECISION,
     IDS,
@@ -33,7 +33,6 @@ WORDS = {  # within a name, that say which of both it is
     "score": frozenset("score scores similarity sim cosine cos".split()),
 }
 MOST = 0.5  # share of numbers above which a column called "score" is one
-MOST_WRONG = 0.05  # share of pairs in which identities contradict the truth and may be right
 FEWEST = 20  # pairs that can show a system's own decisions
 NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
@@ -367,7 +366,7 @@ def _identities(roles, sides, table, truth):
                 are_people = _meet_again(table.loc[is_same, [*columns, *values]], columns)
             else:
                 are_people = np.array_equal(is_same, truth)
-                _refuse_few(roles, table, stem, columns, is_same != truth)
+                _refuse_few(roles, table, stem, columns, is_same, truth)
             if are_people:
                 return stem
     if truth is None or len(truth) < FEWEST or truth.all() or not truth.any():
@@ -376,13 +375,13 @@ def _identities(roles, sides, table, truth):
     return agreeing[0] if len(agreeing) == 1 else None
 
 
-def _refuse_few(roles, table, stem, columns, is_wrong):
+def _refuse_few(roles, table, stem, columns, is_same, truth):
     """Stop if the truth contradicts columns that may name people, in few pairs."""
-    if is_wrong.mean() <= MOST_WRONG and _is_same(table, columns).any():
+    if agree_mostly(is_same, truth):
         truth_role = "genuine" if roles.column("genuine") else "impostor"
         people = {truth_role: None} | dict(zip(WHO, columns))
         attribute = {stem or columns[0]: list(columns)}
-        refuse_truth(roles, table, listed(columns), is_wrong, answers=[people, attribute])
+        refuse_truth(roles, table, listed(columns), is_same != truth, answers=[people, attribute])
 
 
 def _meet_again(pairs, columns):

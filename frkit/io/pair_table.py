@@ -17,14 +17,13 @@ from frkit.io.cells import WITH_FRAME, is_number_column, refuse_cells, to_number
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
-from frkit.io.joins import CLEAR, ask_who, identities_from, readings_of_names
+from frkit.io.joins import CLEAR, agree_mostly, ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
 from frkit.io.names import ATTACKS, MOST_WORDS, NAMES, NO_ATTACKS, side_columns, simplified
 from frkit.io.notices import warn_of_failures, warn_of_parts
 from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
-    MOST_WRONG,
     OPPOSITE,
     WORDS,
     check_directions,
@@ -345,7 +344,7 @@ def _people_by_name(lines, rule):
     for reading in readings:
         if reading.is_wrong.all():
             refuse_truth(roles, table, "names of images", reading.is_wrong)
-    nearly = [reading for reading in readings if reading.is_wrong.mean() <= MOST_WRONG]
+    nearly = [reading for reading in readings if agree_mostly(reading.people.is_same(), genuine)]
     if nearly and role not in roles.from_user:
         nearest = min(nearly, key=lambda reading: reading.is_wrong.sum())
         names = {"columns": {role: None}, "identity": nearest.pattern}

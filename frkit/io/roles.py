@@ -15,7 +15,7 @@ from frkit.base import InputError, listed, require, require_mapping
 from frkit.data.sides import SIDES, WHO
 from frkit.io.cells import is_number_column
 from frkit.io.frames import check_header
-from frkit.io.names import MODEL, simplified, words_of_truth
+from frkit.io.names import DECISION, MODEL, simplified, words_of, words_of_truth
 
 OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO)
 OF_FACES = ("embedding", "identity", "image")
@@ -98,7 +98,7 @@ class Roles:
         """
         taken = set().union(*self.columns.values())
         labels = {
-            name: pd.Series(header[name])
+            name: pd.Series(header[name], name=name)
             for name in header
             if name and name not in taken and np.ndim(header[name]) == 1
         }
@@ -128,9 +128,10 @@ def _filled(remedy, labels):
     return remedy
 
 
-def _are_truth(column):
-    """Return whether every cell says that a pair is genuine, or that it is not."""
-    return np.logical_or(*words_of_truth(column)).all()
+def are_truth(column):
+    """Return whether every cell says that a pair is genuine or not, and is no decision."""
+    is_decision = bool(words_of(column.name) & DECISION)
+    return not is_decision and np.logical_or(*words_of_truth(column)).all()
 
 
 def _are_names(column):
@@ -139,7 +140,7 @@ def _are_names(column):
 
 
 CONTENTS = {  # what columns of some roles contain
-    ("genuine", "impostor"): _are_truth,
+    ("genuine", "impostor"): are_truth,
     ("score", "distance"): is_number_column,
     (*SIDES, *WHO, "identity", "image"): _are_names,
 }

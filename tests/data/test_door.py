@@ -185,7 +185,7 @@ TRAPS = {
     "truth turned": (FILES.assign(label=1 - NUMBERS, score=PAIRS.cosine), "'impostor': 'label'"),
     "a distance called score": (FILES.assign(label=NUMBERS, score=PAIRS.distance), "'distance'"),
     "a distance called cosine": (IDS.assign(cosine=1 - PAIRS.cosine), "'distance': 'cosine'"),
-    "decision": (pd.DataFrame({"decision": ACCEPTED, "score": PAIRS.cosine}), "'genuine'"),
+    "decision": (pd.DataFrame({"decision": ACCEPTED, "score": PAIRS.cosine}), "such as genuine"),
     "own decision": (pd.DataFrame({"match": ACCEPTED, "score": PAIRS.cosine}), "own decision"),
     "values of both sides": (IDS.assign(score_1=NOISE, score_2=NOISE, sim=PAIRS.cosine),
                              "'score_1', 'score_2' may be scores of two models"),

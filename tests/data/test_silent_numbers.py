@@ -583,20 +583,34 @@ def test_options_of_data_that_were_opened_are_refused(tmp_path):
     assert fk.open_data({"A": faces, "B": faces}).model.values.tolist() == ["A", "B"]
 
 
-def test_a_decision_that_contradicts_names_of_images_is_asked_about():
+@pytest.mark.parametrize("noise", [0, 0.15])
+def test_a_decision_that_contradicts_names_of_images_is_asked_about(noise):
     vectors, who = spread_faces()
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     names = np.array([f"p{person:02d}_{k % 4}.jpg" for k, person in enumerate(who)])
     first, second = np.triu_indices(len(who), 1)
-    score = (unit[first] * unit[second]).sum(1)
+    rng = np.random.default_rng(0)
     same = who[first] == who[second]
+    some = same | (rng.random(len(same)) < (0.1 if noise else 1))
+    first, second, same = first[some], second[some], same[some]
+    score = (unit[first] * unit[second]).sum(1)
     table = pd.DataFrame({"img1": names[first], "img2": names[second], "score": score})
-    table["match"] = (score > 0.5).astype(int)  # the system's own
+    of_other_system = score + noise * rng.normal(size=len(score))
+    table["match"] = (of_other_system > 0.5).astype(int)
     with refused("match", "{name}_{number}.jpg") as asked:
         fk.open_data(table)
     by_decision, by_names = [fk.open_data(table, **answer) for answer in asked.value.answers]
     np.testing.assert_array_equal(by_names["pairs"].genuine, same)
     np.testing.assert_array_equal(by_decision["pairs"].genuine, table.match == 1)
+
+
+def test_a_decision_is_not_proposed_as_the_truth():
+    score = np.random.default_rng(0).random(20)
+    names = {"img1": [f"a{k}" for k in range(20)], "img2": [f"b{k}" for k in range(20)]}
+    table = pd.DataFrame(names | {"score": score, "verified": score > 0.5})
+    with refused("genuine") as asked:
+        fk.open_data(table)
+    assert {"genuine": "verified"} not in [each.get("columns") for each in asked.value.answers]
 
 
 # --- what a stranger found in a fourth walk ------------------------------------------------------
