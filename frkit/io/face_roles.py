@@ -34,6 +34,9 @@ EMBEDDING_OF_COLUMNS = "fk.faces(frame[columns].to_numpy(), frame['person'])"
 OF_TWO_SIDES = (
     "fk.pairs(np.sum(a * b, 1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1), genuine)"
 )
+OF_TWO_SETS = (
+    "fk.faces(np.concatenate([{images}]), np.concatenate([{people}])), with data = np.load(path)"
+)
 MANY = 8  # numbered columns that can be an embedding, whatever their name
 
 
@@ -122,13 +125,30 @@ def _embedding(roles, columns):
         why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
         roles.ask(columns, why, {"embedding": "..."}, answers=[{"kind": "matrix"}])
     why = f"{listed(arrays)} could all be embeddings; name one, or those of all models"
-    for first, second in side_columns(arrays).values():
-        why += f". If they are of both images of each pair, a list of pairs is {OF_TWO_SIDES}"
-        why += f", with a, b = data[{first!r}], data[{second!r}] and data = np.load(path)"
     remedies = [{"embedding": name} for name in arrays]
     if len({len(columns[name]) for name in arrays}) == 1:
         remedies = [{"embedding": arrays}, *remedies]
+        for first, second in side_columns(arrays).values():
+            why += f". If they are of both images of each pair, a list of pairs is {OF_TWO_SIDES}"
+            why += f", with a, b = data[{first!r}], data[{second!r}] and data = np.load(path)"
+    people = [_labels_of_set(name, columns) for name in arrays]
+    if all(people):
+        sets = [", ".join(f"data[{name!r}]" for name in names) for names in (arrays, people)]
+        why += (
+            ". If they are sets of images, such as of a gallery and probes, all these images are "
+        )
+        why += OF_TWO_SETS.format(images=sets[0], people=sets[1])
     roles.ask(columns, why, *remedies)
+
+
+def _labels_of_set(array, columns):
+    """Return the only labels of the rows of an array that share a word with it, or None."""
+    labels = [
+        name
+        for name, values in columns.items()
+        if np.shape(values) == np.shape(columns[array])[:1] and words_of(name) & words_of(array)
+    ]
+    return labels[0] if len(labels) == 1 else None
 
 
 # --- who is in the images ------------------------------------------------------------------------

@@ -521,6 +521,20 @@ def test_embeddings_of_both_images_of_pairs_get_a_line(tmp_path, names):
     np.testing.assert_array_equal(genuine, SAME)
 
 
+@pytest.mark.parametrize(
+    "names", ["X_train y_train X_test y_test", "gallery gallery_id probe probe_id"]
+)
+@pytest.mark.parametrize("n_first", [7, len(VECTORS) // 2])
+def test_embeddings_of_two_sets_get_a_line(tmp_path, names, n_first):
+    parts = (VECTORS[:n_first], PEOPLE[:n_first], VECTORS[n_first:], PEOPLE[n_first:])
+    sets = dict(zip(names.split(), parts))
+    np.savez(tmp_path / "sets.npz", **sets)
+    message, _ = asked_about(tmp_path / "sets.npz")
+    faces = run(line_in(message, "fk.faces("), data=sets)
+    np.testing.assert_allclose(faces.embedding, VECTORS, rtol=1e-5)
+    np.testing.assert_array_equal(faces.identity, PEOPLE)
+
+
 def test_a_blank_that_means_impostor_gets_a_line(tmp_path):
     path = tmp_path / "pairs.csv"
     NAMED.assign(genuine=np.where(SAME, "1", ""), score=SCORES).to_csv(path, index=False)

@@ -69,6 +69,10 @@ def names(tmp_path_factory):
     np.savez(folder / "images.npz", **dict(zip(labels.image, vectors)))
     of_people = labels.groupby("subject").indices.items()
     np.savez(folder / "people.npz", **{who: vectors[rows] for who, rows in of_people})
+    who = labels.subject.to_numpy(str)
+    sets = {"gallery": vectors[::2], "gallery_id": who[::2]}
+    sets |= {"probe": vectors[1::2], "probe_id": who[1::2]}
+    np.savez(folder / "sets.npz", **sets)
     (folder / "ids.txt").write_text("\n".join(labels.subject))
     faces.to_netcdf(folder / "faces.nc")
     columns = {
