@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require
+from frkit.base import InputError, listed, real_numbers, require
 from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import reading
 from frkit.data.labels import clean_labels
@@ -193,6 +193,13 @@ def _ask_who(roles, columns):
     name = roles.column("embedding")
     n_rows = np.shape(columns[name])[-2]
     vectors = [label for label, values in columns.items() if np.ndim(values) == 1]
+    turned = [label for label in vectors if [len(columns[label])] == [*np.shape(columns[name])[1:]]]
+    for label in _usual(turned, "identity") or turned:
+        raise InputError(
+            f"{name!r} has {n_rows:,} rows, and {label!r} has as many labels as it has columns: "
+            f"where each column is an image, the line is fk.faces(data[{name!r}].T, "
+            f"data[{label!r}]), with data = np.load(path)"
+        )
     for label in _usual(vectors, "identity"):
         clean_labels(columns[label], n_rows, label)  # says that lengths differ
     why = f"no column says whom an image shows: a label for each of the {n_rows:,} rows of {name!r}"

@@ -535,6 +535,16 @@ def test_embeddings_of_two_sets_get_a_line(tmp_path, names, n_first):
     np.testing.assert_array_equal(faces.identity, PEOPLE)
 
 
+@pytest.mark.parametrize("who", ["identity", "subject"])
+def test_embeddings_with_a_column_for_each_image_get_a_line(tmp_path, who):
+    arrays = {"features": VECTORS.T, "gender": WHO % 2, who: PEOPLE}
+    np.savez(tmp_path / "faces.npz", **arrays)
+    message, _ = asked_about(tmp_path / "faces.npz")
+    faces = run(line_in(message, "fk.faces("), data=arrays)
+    np.testing.assert_allclose(faces.embedding, VECTORS, rtol=1e-5)
+    np.testing.assert_array_equal(faces.identity, PEOPLE)
+
+
 def test_a_blank_that_means_impostor_gets_a_line(tmp_path):
     path = tmp_path / "pairs.csv"
     NAMED.assign(genuine=np.where(SAME, "1", ""), score=SCORES).to_csv(path, index=False)
