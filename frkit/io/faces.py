@@ -29,10 +29,9 @@ from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.models import ask_about_models, names_models, read_by_model
 from frkit.io.notices import warn_of_one_name_of_images, warn_of_parts, warn_of_spellings
-from frkit.io.roles import models_column
+from frkit.io.roles import OF_FACES, models_column
 
-# roles, and an array of files that an earlier frkit wrote
-NO_ATTRIBUTES = {"embedding", "identity", "image", "model", "image_attributes"}
+NO_ATTRIBUTES = {*OF_FACES, "model"}
 WIDE = 8  # equal embeddings with at least this many features are no coincidence
 
 
