@@ -26,6 +26,8 @@ FAILED = ("left out", "rejected")  # what a failed comparison may count as
 FEWEST_DISTINCT = 20  # scores that can show a mark
 USUAL_MARK = -1  # of a failed comparison, if all scores are positive
 FEWEST_OTHERS = 3  # distinct scores besides a mark
+MOST_CODES = 10  # of failures in one system
+FRACTIONS = 0.9  # share of scores that are no whole numbers, among which whole ones are codes
 APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
 TWICE = 2  # a whole number among fractions is a mark if it is so much more frequent than any other
 FREQUENT = 10  # so is a fraction, and a mark at an end than those near it, with 1 % of all
@@ -165,8 +167,10 @@ def _marks(distinct, counts, of_copies):
 
     of_copies : scores of images with their copies, which may be frequent
     """
-    marks = []
-    rest, counts_of_rest = distinct, counts
+    n_low, n_high = _n_codes(distinct), _n_codes(-distinct[::-1])
+    inside = slice(n_low, len(distinct) - n_high)
+    rest, counts_of_rest = distinct[inside], counts[inside]
+    marks = distinct[~np.isin(distinct, rest)].tolist()
     while len(rest) > FEWEST_OTHERS:
         end = next((end for end in (0, -1) if _is_apart(rest, counts_of_rest, end)), None)
         if end is None:
@@ -175,6 +179,22 @@ def _marks(distinct, counts, of_copies):
         rest, counts_of_rest = np.delete(rest, end), np.delete(counts_of_rest, end)
     repeated = [score for score in _repeated(distinct, counts) if score not in of_copies]
     return list(dict.fromkeys([*marks, *repeated]))
+
+
+def _n_codes(distinct):
+    """Return how many of the lowest scores are codes, such as -101, -103 and -110.
+
+    They are farther from all others than these from each other, or the only negative scores, or
+    several whole numbers beside fractions.
+    """
+    for n in range(min(MOST_CODES, len(distinct) - FEWEST_DISTINCT), 1, -1):
+        codes, others = distinct[:n], distinct[n:]
+        is_beyond = others[0] - codes[-1] > np.ptp(others)
+        are_whole = (codes % 1 == 0).all()
+        are_negative = codes[-1] < 0 <= others[0]
+        if is_beyond or are_whole and (are_negative or (others % 1 > 0).mean() > FRACTIONS):
+            return n
+    return 0
 
 
 def _is_apart(distinct, counts, end):

@@ -1043,3 +1043,36 @@ def test_a_column_that_calls_comparisons_failed_which_have_a_score_is_named(tmp_
         data = fk.open_data(table.assign(score=table.score.mask(failed)))
     rates = fk.evaluate(data, threshold=[0.35], weighting="pair")["empirical"]
     assert rates.frr.item() == 0
+
+
+# --- what a stranger found in a sixth walk -------------------------------------------------------
+
+
+def scored_pairs(n_people=40, n_images=4, seed=0):
+    """Pairs of images with names of people and cosines, of two decimals."""
+    vectors, who = spread_faces(n_people, n_images, seed)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    first, second = np.triu_indices(len(who), 1)
+    score = (unit[first] * unit[second]).sum(1)
+    people = {"id1": who[first], "id2": who[second]}
+    pairs = pd.DataFrame(people | {"score": score.round(4)})
+    kept = (pairs.id1 == pairs.id2) | (np.random.default_rng(seed).random(len(pairs)) < 0.2)
+    return pairs[kept].reset_index(drop=True)
+
+
+@pytest.mark.parametrize(
+    "codes", [[-2, -1], [-8, -7, -6, -5, -4, -3, -2, -1], [-110, -103, -101], [900, 901, 904]]
+)
+@pytest.mark.parametrize("are_whole", [False, True])
+def test_several_codes_of_failure_are_proposed_together(codes, are_whole):
+    pairs = scored_pairs()
+    if are_whole:
+        pairs["score"] = (50 + 50 * pairs.score).round()
+    failed = np.arange(len(pairs)) % 20 == 3
+    pairs.loc[failed, "score"] = np.resize(codes, failed.sum())
+    with refused(*codes, "failed") as asked:
+        fk.open_data(pairs)
+    assert asked.value.answers[0] == {"missing": codes}
+    with noticed("failed"):
+        data = fk.open_data(pairs, missing=codes)
+    np.testing.assert_array_equal(np.isnan(data["pairs"].score), failed)
