@@ -18,8 +18,10 @@ ENDS = re.compile(rf"^[\s{NO_WIDTH}]+|[\s{NO_WIDTH}]+$")
 WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")  # as pandas writes integers if one is missing
 ENDINGS = re.compile(r"(?i)\.(jpe?g|png|bmp|tiff?|p[gnp]m|gif|webp|wav|flac|mp3|m4a|npy)$")
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
-NOBODY = (UNKNOWN, "Unknown", "None", "NA", "N/A", "null", "NULL")  # no name of a person or image
-NO_IDENTITY = (*NOBODY, "-1")
+# what names no person, image or group; "Na" may be a name
+NOBODY = f"{UNKNOWN} unk none n/a null unlabeled unlabelled unidentified anonymous - -- ? ??"
+NOBODY = frozenset(f"{NOBODY} unbekannt inconnu desconocido sconosciuto desconhecido".split())
+NO_PERSON = NOBODY | {"-1", "other", "others", "distractor", "distractors", "background", "noise"}
 TOTALS = ("all", "total", "totals", "mean", "average")  # of a row or column below the data
 RESERVED = frozenset(
     "image feature model probe reference replicate identity far_level person embedding score "
@@ -165,7 +167,7 @@ def complete_codes(values, n, name, of="image"):
         f"last line by fk.open_data(pd.read_csv(path)[:-{len(totals)}]), of a matrix by "
         f"frame.drop(index={listed(totals)}, columns={listed(totals)}, errors='ignore')",
     )
-    is_nobody = np.isin(labels, NO_IDENTITY if "identity" in name else NOBODY)
+    is_nobody = name_nobody(labels, NO_PERSON if "identity" in name else NOBODY)
     rows = np.flatnonzero(is_nobody[codes])
     counts = pd.Series(labels[codes[rows]], dtype=object).value_counts()
     number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
@@ -176,6 +178,12 @@ def complete_codes(values, n, name, of="image"):
         f"these {of}s",
     )
     return codes, labels
+
+
+def name_nobody(labels, words=NOBODY):
+    """Return which labels are words that say that nothing is known."""
+    texts = pd.Series(labels, dtype=str)
+    return (texts.str.lower().isin(words) | (texts == "NA")).to_numpy()
 
 
 def image_names(values, n, name="image", of="image"):

@@ -24,11 +24,11 @@ from frkit.io.names import (
     simplified,
     words_of,
 )
+from frkit.io.notices import ALIKE
 from frkit.io.roles import FLAGS, roles_of_user, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
 FEWEST = 20  # images that can show it, or what a number means
-ALIKE = 0.7  # share of genuine cosines above others that is expected of people
 UNNAMED = "first column"  # of text without a name
 EMBEDDING_OF_COLUMNS = "fk.faces(frame[columns].to_numpy(), frame['person'])"
 OF_TWO_SIDES = (
@@ -217,7 +217,11 @@ def _ask_who(roles, columns):
 def _some_cosines(roles, columns, rows):
     """Return the places of all pairs of some images, and their cosines."""
     values = columns[roles.column("embedding")]
-    values = values[0] if values.ndim == 3 else values
+    return cosines_of_rows(values[0] if values.ndim == 3 else values, rows)
+
+
+def cosines_of_rows(values, rows):
+    """Return the places of all pairs of some rows of an embedding, and their cosines."""
     values = loaded(values[rows]).astype(float)  # others stay on disk
     with np.errstate(all="ignore"):
         values /= np.linalg.norm(values, axis=1, keepdims=True)

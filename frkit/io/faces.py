@@ -22,13 +22,26 @@ from frkit.data.checks import (
 )
 from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
+from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
-from frkit.io.face_roles import FEWEST, face_roles, free_labels, gathered
+from frkit.io.face_roles import (
+    COMPARED,
+    FEWEST,
+    cosines_of_rows,
+    face_roles,
+    free_labels,
+    gathered,
+)
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.notices import warn_of_one_name_of_images, warn_of_parts, warn_of_spellings
+from frkit.io.notices import (
+    warn_of_one_name_of_images,
+    warn_of_parts,
+    warn_of_spellings,
+    warn_of_strangers,
+)
 from frkit.io.roles import OF_FACES, models_column
 
 NO_ATTRIBUTES = {*OF_FACES, "model"}
@@ -102,7 +115,10 @@ def faces(
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
     values = checked_embedding(embedding, model)
     refuse_scores(values)
-    return collected(values, identity, image, model, names)
+    data = collected(values, identity, image, model, names)
+    if not is_lazy(values):
+        _warn_of_strangers(data)
+    return data
 
 
 def _of_dataset(stored):
@@ -183,6 +199,7 @@ def _of_models(columns, names, identity, image, attributes):
         model = columns.get("model") if np.ndim(columns[name]) == 3 else None
         values = checked_embedding(columns[name], model)
         models[name] = collected(values, identity, image, model, attributes)
+    _warn_of_strangers(models[names[0]])
     return stacked_faces(models) if len(models) > 1 else models[names[0]]
 
 
@@ -268,6 +285,29 @@ def _check_people(identity):
         "no identity has two images, so there is no genuine pair; check that identity "
         "contains people, not image names",
     )
+
+
+def _warn_of_strangers(faces):
+    """Warn of people, or labels, whose genuine cosines are hardly higher than strangers'.
+
+    Some images of the person who has most of them are compared, and those of others.
+    """
+    values = faces["embedding"].data
+    codes, _ = pd.factorize(faces["identity"].values)
+    n_images = np.bincount(codes)
+    by_person = np.lexsort((codes, -n_images[codes]))
+    of_one, of_others = np.split(by_person, [n_images.max()])
+    of_one = of_one[: COMPARED // 4]
+    rows = np.sort(np.append(of_one, of_others[: COMPARED - len(of_one)]))
+    first, second, cosines = cosines_of_rows(values if values.ndim == 2 else values[0], rows)
+    sides = {}
+    for name, labels in faces.coords.items():
+        if labels.dims == ("image",):
+            codes, distinct = pd.factorize(labels.values[rows])
+            sides[name] = Sides(codes[first], codes[second], distinct)
+    del sides["image"]
+    who = sides.pop("identity")
+    warn_of_strangers(cosines, who.is_same(), who, sides)
 
 
 def _warn_of_copies(rows):

@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, listed, warn
-from frkit.data.labels import NOBODY
+from frkit.data.labels import name_nobody
 from frkit.io.cells import FAILURES, WITH_FRAME
+from frkit.io.joins import share_above
 from frkit.io.names import simplified, words_of
 from frkit.io.roles import FLAGS
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
+ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
 FEWEST = 20  # scores, or rows, that show what they are
 # words of the name of a column of flags
 OF_FAILURES = frozenset("fta fte failure failed fail detected acquired ok valid status".split())
@@ -36,7 +38,7 @@ def warn_of_spellings(labels):
         bare = distinct.str.lower().str.replace(r"[\s_-]+", " ", regex=True)
         bare = bare.str.replace(r"(?<![0-9.])0+(?=[0-9])", "", regex=True)
         is_group = name != "identity"
-        nothing = distinct[distinct.isin(NOBODY)]
+        nothing = distinct[name_nobody(distinct)]
         if len(nothing) > 0:
             warn(
                 f"{listed(nothing)} counts as a label of {name!r} like any other; if it means that "
@@ -86,6 +88,42 @@ def warn_of_one_name_of_images(labels):
                 f"{n_people:,} people have images of several {name!r}, whose pairs are genuine: "
                 f"{_not_one(name)}; let each be a person of its own, such as "
                 f"frame.person + '_' + frame.{name}, {WITH_FRAME}"
+            )
+
+
+def warn_of_strangers(scores, is_genuine, people, attributes):
+    """Warn of genuine pairs that are hardly more alike than strangers'.
+
+    Those of the person who has most of them, and those that differ in an attribute.
+
+    Parameters
+    ----------
+    scores : array, (pair,)
+        Larger is more alike.
+    is_genuine : array of bool
+    people : Sides or None
+    attributes : dict of str to Sides
+    """
+    parts = {}
+    if people is not None and is_genuine.any():
+        code = np.bincount(people.probe[is_genuine]).argmax()
+        why = "people whose names are not known may have this one"
+        parts[f"of {listed(people.names[[code]])}"] = people.probe == code, why
+    for name, sides in attributes.items():
+        if sides.reference is not None and not _not_one(name):
+            why = "they may be of two people, eyes or fingers"
+            parts[f"that differ in {name!r}"] = ~sides.is_same(), why
+    for which, (is_part, why) in parts.items():
+        n_pairs = np.sum(is_part & is_genuine)
+        areas = []
+        for is_shown in (is_part | ~is_genuine, ~is_part | ~is_genuine):
+            area, _ = share_above(scores[is_shown], is_genuine[is_shown])
+            areas.append(area)
+        of_part, of_others = areas
+        if n_pairs >= FEWEST and of_others > ALIKE and of_part - 0.5 < (of_others - 0.5) / 2:
+            warn(
+                f"{n_pairs:,} genuine pairs {which} score above impostor pairs in {of_part:.2f} of "
+                f"cases, others in {of_others:.2f}: {why}"
             )
 
 

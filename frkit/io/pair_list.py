@@ -18,7 +18,12 @@ from frkit.base import (
 from frkit.data.labels import check_names, model_names, warn_of_endings
 from frkit.data.sides import SIDES, WHO, Sides, coded_sides
 from frkit.io.cells import several_marks
-from frkit.io.notices import warn_of_decisions, warn_of_one_name, warn_of_spellings
+from frkit.io.notices import (
+    warn_of_decisions,
+    warn_of_one_name,
+    warn_of_spellings,
+    warn_of_strangers,
+)
 from frkit.io.repeated import first_of_each, repeated_rows, warn_of_equal_rows
 from frkit.scores.kept import REJECTED, kept_list
 
@@ -68,6 +73,8 @@ def listed_pairs(
     labels |= {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
     warn_of_one_name(labels, is_genuine, genuine is not None)
+    attributes_of_sides = {name: sides for name, sides in labels.items() if sides is not people}
+    warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, attributes_of_sides)
     if images:
         warn_of_endings(images.names)
     sides = {"image": images} | labels if images else labels

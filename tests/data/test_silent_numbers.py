@@ -1076,3 +1076,52 @@ def test_several_codes_of_failure_are_proposed_together(codes, are_whole):
     with noticed("failed"):
         data = fk.open_data(pairs, missing=codes)
     np.testing.assert_array_equal(np.isnan(data["pairs"].score), failed)
+
+
+@pytest.mark.parametrize("word", ["UNK", "n/a", "none", "?", "-", "unlabeled", "Distractor", "NA"])
+def test_strangers_under_one_word_are_no_person(tmp_path, word):
+    vectors, who = spread_faces()
+    people = np.where(who < 6, word, who.astype(str))
+    with refused(word, 24):
+        fk.faces(vectors, people)
+    pairs = scored_pairs().astype({"id1": str})
+    pairs.loc[:5, "id1"] = word
+    with refused(word, 6):
+        fk.open_data(written(tmp_path, pairs))
+
+
+def notices_of(are_pairs, vectors, people, **labels):
+    """What is noticed of faces, or of a list of all their pairs."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        faces = fk.faces(vectors, people, **labels)
+        if are_pairs:
+            scores = fk.score_tensor(faces).values
+            rows = np.triu_indices(len(people), 1)
+            who = dict(zip(("probe_identity", "reference_identity"), (people[k] for k in rows)))
+            sides = {name: tuple(label[k] for k in rows) for name, label in labels.items()}
+            caught.clear()
+            fk.pairs(scores[rows], **who, **sides)
+    return [str(notice.message) for notice in caught]
+
+
+@pytest.mark.parametrize("are_pairs", [False, True])
+@pytest.mark.parametrize("n_strangers", [1, 6])
+def test_strangers_under_the_name_of_one_person_are_noticed(are_pairs, n_strangers):
+    people = np.repeat(np.arange(20), 5)
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(20, 16))[people] + 0.6 * rng.normal(size=(100, 16))
+    names = np.where(people < n_strangers, "lost", people.astype(str))
+    notices = notices_of(are_pairs, vectors, names)
+    assert any("lost" in notice for notice in notices) == (n_strangers > 1)
+
+
+@pytest.mark.parametrize("are_pairs", [False, True])
+@pytest.mark.parametrize("are_alike", [False, True])
+def test_genuine_pairs_of_two_fingers_are_noticed_by_their_scores(are_pairs, are_alike):
+    subject, finger = np.divmod(np.repeat(np.arange(40), 4), 2)
+    rng = np.random.default_rng(0)
+    prints = subject if are_alike else np.repeat(np.arange(40), 4)
+    vectors = rng.normal(size=(40, 16))[prints] + 0.6 * rng.normal(size=(160, 16))
+    notices = notices_of(are_pairs, vectors, subject, frgp=finger)
+    assert any("frgp" in notice for notice in notices) != are_alike
