@@ -76,7 +76,11 @@ _TRUTH = _sets(
 )
 MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("spoof spoofed attack presentationattack".split())
-NO_ATTACKS = frozenset({"", "nan", "bonafide", "none", "licit", "0"})  # in a column of their types
+# in a column of their types, which has such a word in its name; and in one of life
+NO_ATTACKS = frozenset({"", *"nan none no false 0 bonafide licit real live genuine".split()})
+OF_ATTACKS = frozenset("attack attacks attacktype spoof spoofed spoofing pai presentation".split())
+OF_LIFE = frozenset("live liveness bonafide".split())
+NOT_LIVE = frozenset("0 false no n fake spoof attack".split())
 LONG_MARKS = "probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference "
 # what was enrolled is the reference, whichever side a list names first
 LONG_MARKS += "test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model "

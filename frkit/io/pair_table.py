@@ -20,7 +20,18 @@ from frkit.io.frames import check_header, read_frame
 from frkit.io.joins import CLEAR, agree_mostly, ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.names import ATTACKS, MOST_WORDS, NAMES, NO_ATTACKS, side_columns, simplified
+from frkit.io.names import (
+    ATTACKS,
+    MOST_WORDS,
+    NAMES,
+    NO_ATTACKS,
+    NOT_LIVE,
+    OF_ATTACKS,
+    OF_LIFE,
+    side_columns,
+    simplified,
+    words_of,
+)
 from frkit.io.notices import warn_of_failures, warn_of_parts
 from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
@@ -40,7 +51,7 @@ from frkit.io.repeated import (
     warn_of_equal_rows,
     warn_of_twice,
 )
-from frkit.io.roles import MOST_MODELS, Roles, models_column
+from frkit.io.roles import FLAGS, MOST_MODELS, Roles, models_column
 
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
@@ -82,14 +93,20 @@ def pairs_of_contents(contents, options):
 
 def _refuse_attacks(table):
     """Refuse presentation attacks, which are neither genuine nor impostor pairs."""
-    for name in table.select_dtypes(exclude="number"):
-        column = table[name]
+    for name in table:
+        column, words_of_name = table[name], words_of(name)
+        is_about_them = bool(words_of_name & (OF_ATTACKS | OF_LIFE))
+        if pd.api.types.is_numeric_dtype(column) and not is_about_them:
+            continue
         cells = column if column.dtype == "category" else column.astype(str)
         words = [*map(str, cells.unique()[:MOST_WORDS])]
         attacks = [word for word in words if simplified(word) in ATTACKS]
-        if simplified(name).endswith("attacktype"):
+        if is_about_them and ({*words} <= FLAGS or not is_number_column(column)):
             attacks = [word for word in words if simplified(word) not in NO_ATTACKS]
-        others = f"frame[~frame[{name!r}].isin({attacks})].reset_index(drop=True)"
+            if words_of_name & OF_LIFE:
+                attacks = [word for word in words if simplified(word) in NOT_LIVE]
+        of_frame = [int(word) if word.isdigit() else word for word in attacks]
+        others = f"frame[~frame[{name!r}].isin({of_frame})].reset_index(drop=True)"
         if "bonafide" in map(simplified, words):  # which is no word of truth
             others += f".drop(columns={name!r})"
         refuse_cells(

@@ -1125,3 +1125,27 @@ def test_genuine_pairs_of_two_fingers_are_noticed_by_their_scores(are_pairs, are
     vectors = rng.normal(size=(40, 16))[prints] + 0.6 * rng.normal(size=(160, 16))
     notices = notices_of(are_pairs, vectors, subject, frgp=finger)
     assert any("frgp" in notice for notice in notices) != are_alike
+
+
+@pytest.mark.parametrize(
+    ("name", "attack", "other"),
+    [
+        ("attack", "print", "none"),
+        ("pai_species", "replay", ""),
+        ("presentation", "mask", "bona fide"),
+        ("is_spoof", 1, 0),
+        ("isLive", 0, 1),
+        ("liveness", "no", "yes"),
+    ],
+)
+def test_presentation_attacks_are_refused_by_the_name_of_their_column(name, attack, other):
+    pairs = scored_pairs()
+    is_attack = np.arange(len(pairs)) % 7 == 3
+    pairs[name] = np.where(is_attack, attack, other)
+    with refused("attacks") as asked:
+        fk.open_data(pairs)
+    message = str(asked.value)
+    others = eval(message[message.rindex("frame[~") :], {"frame": pairs})
+    assert len(others) == (~is_attack).sum()
+    fk.open_data(others)
+    fk.open_data(scored_pairs().assign(liveness_score=0.5))
