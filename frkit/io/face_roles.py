@@ -28,6 +28,8 @@ from frkit.io.notices import ALIKE
 from frkit.io.roles import FLAGS, roles_of_user, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
+MOST_CLASSES = 10  # labels of groups, such as race, that have many images each
+MANY_OF_CLASS = 20
 FEWEST = 20  # images that can show it, or what a number means
 UNNAMED = "first column"  # of text without a name
 EMBEDDING_OF_COLUMNS = "fk.faces(frame[columns].to_numpy(), frame['person'])"
@@ -167,7 +169,8 @@ def _identity(roles, columns, labels):
         roles.ask(columns, why, {"identity": people[0]})
     if not sure and _is_class(roles, columns, people[0]):
         why = f"{people[0]!r} may be the identity, but images with the same {people[0]!r} are "
-        roles.ask(columns, f"{why}hardly more alike than others", {"identity": people[0]})
+        why += "hardly more alike than others, or it has few labels of many images, as of groups"
+        roles.ask(columns, why, {"identity": people[0]})
     return people[0]
 
 
@@ -179,8 +182,10 @@ def _can_be_people(labels):
 
 
 def _is_class(roles, columns, name):
-    """Return whether images with one label are hardly more alike than others."""
+    """Return whether images with one label are hardly more alike than others, or labels few."""
     labels = pd.Series(np.asarray(columns[name]).astype(str))
+    if labels.nunique() <= MOST_CLASSES and len(labels) > MANY_OF_CLASS * labels.nunique():
+        return True
     several = labels[labels.duplicated(keep=False)].sort_values(kind="stable")
     rows = np.sort(several.index[:COMPARED])
     first, second, cosines = _some_cosines(roles, columns, rows)

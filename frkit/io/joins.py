@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, require, require_text
+from frkit.base import listed, require, require_text, warn
 from frkit.data.sides import Sides
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
@@ -44,6 +44,16 @@ def identities_from(names, pattern):
         len(misfits) == 0,
         f"the pattern {pattern!r} does not fit the image names {listed(misfits, 3)}",
     )
+    is_of_file = bool({*_fields(pattern.rpartition("/")[2])} & {*PERSON_FIELDS})
+    paths = pd.Series(np.asarray(names, str)).str.replace("\\", "/", regex=False)
+    n_folders = paths.str.rpartition("/")[0].groupby(people.to_numpy()).nunique()
+    in_several = n_folders.index[n_folders > 1]
+    if is_of_file and len(in_several) > 0:
+        warn(
+            f"{len(in_several):,} people have images in several folders, such as "
+            f"{in_several[0]!r}: if names begin anew in each folder, several people count as one; "
+            "then write '_' in place of '/' in the names of images"
+        )
     return people.to_numpy(str)
 
 

@@ -1149,3 +1149,28 @@ def test_presentation_attacks_are_refused_by_the_name_of_their_column(name, atta
     assert len(others) == (~is_attack).sum()
     fk.open_data(others)
     fk.open_data(scored_pairs().assign(liveness_score=0.5))
+
+
+@pytest.mark.parametrize("n_labels", [4, 7])
+def test_labels_of_a_few_groups_are_no_people_without_a_question(n_labels):
+    people = np.repeat(np.arange(42), 5)
+    rng = np.random.default_rng(0)
+    group = people % n_labels
+    vectors = 2 * rng.normal(size=(7, 16))[group] + rng.normal(size=(210, 16))
+    table = pd.DataFrame(vectors).add_prefix("f").assign(label=group)
+    with refused("label") as asked:
+        fk.open_data(table)
+    assert asked.value.answers == [{"columns": {"identity": "label"}}]
+    assert fk.open_data(table.assign(label=people)).sizes["image"] == 210
+
+
+@pytest.mark.parametrize("begin_anew", [False, True])
+def test_names_of_files_that_several_folders_have_are_noticed(begin_anew):
+    vectors, who = spread_faces()
+    site, number = np.divmod(who, 10) if begin_anew else (who % 3, who)
+    names = [f"site{a}/{b}_{k % 4}.jpg" for k, (a, b) in enumerate(zip(site, number))]
+    table = pd.DataFrame({"image": names, "embedding": list(vectors)})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fk.open_data(table, identity="{site}/{name}_{number}.jpg")
+    assert any("folders" in str(notice.message) for notice in caught) == begin_anew
