@@ -8,13 +8,14 @@ from frkit.data.labels import name_nobody
 from frkit.io.cells import FAILURES, WITH_FRAME
 from frkit.io.joins import share_above
 from frkit.io.names import simplified, words_of
-from frkit.io.roles import FLAGS
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
 ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
 FEWEST = 20  # scores, or rows, that show what they are
 # words of the name of a column of flags
-OF_FAILURES = frozenset("fta fte failure failed fail detected acquired ok valid status".split())
+OF_FAILURES = "fta fte failure failed fail detected acquired ok valid status error errors errorcode"
+OF_FAILURES = frozenset(f"{OF_FAILURES} return excluded exclude remark remarks reason".split())
+MOST_STATES = 20  # distinct cells in such a column
 AS_DIFFERENT = "left and right of one person are as different as two people's, so FRR is too high"
 WITHIN = "if names of people begin anew in each, several people count as one"
 OF_PARTS = frozenset("surname lastname family site db database dataset source cohort".split())
@@ -175,14 +176,14 @@ def warn_of_failures(roles, table, scores, marks):
     has_score = np.any([np.isfinite(each) & ~np.isin(each, marks) for each in scores], axis=0)
     taken = {*roles.from_user}.union(*roles.columns.values())
     for name in [name for name in table if name not in taken]:
-        cells = table[name][has_score].dropna()
-        words = {str(word).lower(): word for word in cells.unique()[:3]}
-        are_flags = len(words) == 2 and {*words} <= FLAGS and words_of(name) & OF_FAILURES
-        rows = cells[cells.isin([*words.values()] if are_flags else FAILURES)]
-        if len(rows) > 0:
+        states = table[name][has_score].value_counts(dropna=False)
+        is_about_them = words_of(name) & OF_FAILURES and 1 < len(states) <= MOST_STATES
+        shown = states if is_about_them else states[states.index.isin(FAILURES)]
+        if len(shown) > 0:
+            rows = ", ".join(f"{n:,} with {str(state)!r}" for state, n in shown[:3].items())
             warn(
-                f"{len(rows):,} rows with {listed(rows.unique())} in column {name!r} have a score, "
-                "which counts like any other; where comparisons failed, make their scores blank"
+                f"rows of every {name!r} have a score, which counts alike ({rows}); where "
+                "comparisons failed, make their scores blank"
             )
 
 

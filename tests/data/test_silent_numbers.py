@@ -1031,14 +1031,24 @@ def test_one_number_a_line_is_no_matrix_and_no_embedding(tmp_path, options):
         fk.open_data(tmp_path / "one.txt", **options)
 
 
-def test_a_column_that_calls_comparisons_failed_which_have_a_score_is_named(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "ok", "states"),
+    [
+        ("status", "OK", ("FTA", "failed")),
+        ("remark", None, ("no face", "no face")),
+        ("error_code", 0, (12, 12)),
+        ("excluded", "no", ("yes", "yes")),
+    ],
+)
+def test_a_column_that_calls_comparisons_failed_which_have_a_score_is_named(name, ok, states):
     table = pd.DataFrame(
         {"score": [0.9, 0.0, 0.4, 0.1, 0.2, 0.3], "genuine": [1, 1, 1, 0, 0, 0]}
-    ).assign(status=["OK", "FTA", "OK", "OK", "failed", "OK"])
-    with noticed("2 rows", "FTA", "failed", "status"):
+    ).assign(**{name: [ok, states[0], ok, ok, states[1], ok]})
+    with noticed(*states, name):
         fk.open_data(table)
-    fk.open_data(table, columns={"status": "status"})
-    failed = table.status.isin(["FTA", "failed"])
+    fk.open_data(table, columns={name: name})
+    fk.open_data(table.assign(**{name: ok}))
+    failed = table[name].isin(states)
     with noticed("1 genuine and 1 impostor"):
         data = fk.open_data(table.assign(score=table.score.mask(failed)))
     rates = fk.evaluate(data, threshold=[0.35], weighting="pair")["empirical"]
