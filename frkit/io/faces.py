@@ -37,7 +37,6 @@ from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
 from frkit.io.models import ask_about_models, names_models, read_by_model
 from frkit.io.notices import (
-    warn_of_one_name_of_images,
     warn_of_parts,
     warn_of_spellings,
     warn_of_strangers,
@@ -263,7 +262,6 @@ def collected(values, identity, image, model, attributes):
     if values.shape[-1] >= WIDE and not is_lazy(values):
         _warn_of_copies(values if values.ndim == 2 else values[0])
     warn_of_spellings({name: [labels[name]] for name in labels})
-    warn_of_one_name_of_images(labels)
     numbered = {NUMBERED: _fingerprint(values)} if image is None else {}
     coords = {"image": ("image", labels.index.to_numpy(str), numbered)}
     coords |= {name: ("image", labels[name].to_numpy(str)) for name in labels}

@@ -31,7 +31,7 @@ from frkit.data.labels import labels_of_images
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
-from frkit.io.notices import warn_of_decisions, warn_of_one_name_of_images, warn_of_spellings
+from frkit.io.notices import warn_of_decisions, warn_of_spellings, warn_of_strangers
 from frkit.io.pair_list import (
     FAILED,
     ask_about_marks,
@@ -196,6 +196,11 @@ def score_matrix(
     }
     if isinstance(scores, np.ndarray):
         _warn_of_failed(lazy, probes, references, symmetric, failed)
+        rows, shown = some_rows(scores)
+        shown = failed_as_nan(shown, missing, is_distance).ravel()
+        sides = {name: _sides_of_rows(rows, probes[name], references[name]) for name in probes}
+        who = sides.pop("identity")
+        warn_of_strangers(shown, who.is_same(), who, sides)
     if failed == "rejected":
         lowest, highest = da.compute(da.nanmin(lazy), da.nanmax(lazy))
         attrs[REJECTED] = float(below(lowest, highest))
@@ -249,7 +254,6 @@ def _tables_of_labels(sides, shape):
         tables.append(labels_of_images(n, names, labels.pop("identity"), labels, side))
     probes, references = tables
     warn_of_spellings({name: [probes[name], references[name]] for name in probes})
-    warn_of_one_name_of_images(pd.concat(tables, ignore_index=True))
     return tables
 
 
@@ -380,17 +384,23 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
         return
     rows, scores = some_rows(values)
     scores = failed_as_nan(scores, missing, is_distance).ravel()
-    codes, distinct = pd.factorize(np.concatenate([np.asarray(side, str) for side in names]))
-    probe, reference = np.split(codes, [len(names[0])])
-    images = Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
+    images = _sides_of_rows(rows, *names)
     is_shared = bool(np.isin(*names).any())
-    why = IMAGES_OR_PEOPLE.format(str(distinct[0])) if is_shared else NOBODY_SHARED
+    why = IMAGES_OR_PEOPLE.format(str(images.names[0])) if is_shared else NOBODY_SHARED
     why = f"{OF_IMAGES}; nothing says whom an image shows" if is_symmetric else why
     if len(rows) < values.shape[0]:
         why += f". Of {len(rows):,} of {values.shape[0]:,} rows"
     is_of_people = False if is_shared and not is_symmetric else None
     table = "..." if is_symmetric else None
     ask_who(roles, columns, why, images, scores, same_images=is_of_people, labels=table)
+
+
+def _sides_of_rows(rows, probes, references):
+    """Return the names on both sides of the scores of some rows."""
+    both = [np.asarray(side, str) for side in (probes, references)]
+    codes, distinct = pd.factorize(np.concatenate(both))
+    probe, reference = np.split(codes, [len(probes)])
+    return Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
 
 
 def check_direction(values, people, missing, is_distance, name=None):

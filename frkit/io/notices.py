@@ -16,10 +16,6 @@ FEWEST = 20  # scores, or rows, that show what they are
 OF_FAILURES = "fta fte failure failed fail detected acquired ok valid status error errors errorcode"
 OF_FAILURES = frozenset(f"{OF_FAILURES} return excluded exclude remark remarks reason".split())
 MOST_STATES = 20  # distinct cells in such a column
-AS_DIFFERENT = "left and right of one person are as different as two people's, so FRR is too high"
-WITHIN = "if names of people begin anew in each, several people count as one"
-OF_PARTS = frozenset("surname lastname family site db database dataset source cohort".split())
-OF_TWO = frozenset("eye eyes iris finger fingers hand palm ear laterality".split())
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 NAMES_OF_COUNTS = frozenset("count counts frequency freq multiplicity weight weights".split())
 SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
@@ -59,39 +55,6 @@ def warn_of_spellings(labels):
             )
 
 
-def warn_of_one_name(attributes, is_genuine, is_said):
-    """Warn of genuine pairs of two eyes or fingers, or of people whom one name may not show.
-
-    attributes : dict of str to Sides. is_said : whether the data say which pairs are genuine
-    """
-    for name, sides in attributes.items():
-        why = _not_one(name)
-        if why and sides.reference is not None and not (is_said and why == WITHIN):
-            n_pairs = np.sum(is_genuine & ~sides.is_same())
-            if n_pairs > 0:
-                warn(
-                    f"{n_pairs:,} genuine pairs differ in {name!r}: {why}; keep only pairs of one "
-                    f"{name}, as in frame[frame.{name}_1 == frame.{name}_2], or add it to both "
-                    f"names, as in frame.person_1 + '_' + frame.{name}_1, {WITH_FRAME}"
-                )
-
-
-def warn_of_one_name_of_images(labels):
-    """Warn of people with images of two eyes or fingers, or of people whom one name may not show.
-
-    labels : pd.DataFrame, with the column identity
-    """
-    for name in [name for name in labels if _not_one(name)]:
-        known = labels[name].mask(labels[name] == UNKNOWN)
-        n_people = (known.groupby(labels["identity"]).nunique() > 1).sum()
-        if n_people > 0:
-            warn(
-                f"{n_people:,} people have images of several {name!r}, whose pairs are genuine: "
-                f"{_not_one(name)}; let each be a person of its own, such as "
-                f"frame.person + '_' + frame.{name}, {WITH_FRAME}"
-            )
-
-
 def warn_of_strangers(scores, is_genuine, people, attributes):
     """Warn of genuine pairs that are hardly more alike than strangers'.
 
@@ -106,13 +69,17 @@ def warn_of_strangers(scores, is_genuine, people, attributes):
     attributes : dict of str to Sides
     """
     parts = {}
+    is_genuine = is_genuine & np.isfinite(scores)
     if people is not None and is_genuine.any():
         code = np.bincount(people.probe[is_genuine]).argmax()
         why = "people whose names are not known may have this one"
         parts[f"of {listed(people.names[[code]])}"] = people.probe == code, why
     for name, sides in attributes.items():
-        if sides.reference is not None and not _not_one(name):
-            why = "they may be of two people, eyes or fingers"
+        if sides.reference is not None:
+            why = (
+                "if they are of two people, eyes or fingers, make the names of both, such as "
+                f"frame.person + '_' + frame.{name}, {WITH_FRAME}"
+            )
             parts[f"that differ in {name!r}"] = ~sides.is_same(), why
     for which, (is_part, why) in parts.items():
         n_pairs = np.sum(is_part & is_genuine)
@@ -126,13 +93,6 @@ def warn_of_strangers(scores, is_genuine, people, attributes):
                 f"{n_pairs:,} genuine pairs {which} score above impostor pairs in {of_part:.2f} of "
                 f"cases, others in {of_others:.2f}: {why}"
             )
-
-
-def _not_one(name):
-    """Return why images of one person that differ in this label may not be alike, or None."""
-    if words_of(name) & OF_TWO:
-        return AS_DIFFERENT
-    return WITHIN if words_of(name) & OF_PARTS else None
 
 
 def warn_of_parts(roles, columns):

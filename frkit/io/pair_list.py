@@ -20,7 +20,6 @@ from frkit.data.sides import SIDES, WHO, Sides, coded_sides
 from frkit.io.cells import several_marks
 from frkit.io.notices import (
     warn_of_decisions,
-    warn_of_one_name,
     warn_of_spellings,
     warn_of_strangers,
 )
@@ -72,7 +71,6 @@ def listed_pairs(
     labels = {"identity": people} if people else {}
     labels |= {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
-    warn_of_one_name(labels, is_genuine, genuine is not None)
     attributes_of_sides = {name: sides for name, sides in labels.items() if sides is not people}
     warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, attributes_of_sides)
     if images:

@@ -138,53 +138,28 @@ def test_parts_of_one_list_are_no_models(in_order):
     assert scores_of(fk.open_data(table))[0].shape == (3000,)
 
 
-@pytest.mark.parametrize("truth", ["people", "genuine"])
-def test_two_eyes_of_a_person_are_no_silent_genuine_pair(truth):
-    eye = np.array(["L", "R"])[np.arange(80) % 2]
-    table = pd.DataFrame({"eye_1": eye[FIRST], "eye_2": eye[SECOND], "score": SCORES})
-    people = {"person1": PEOPLE[FIRST], "person2": PEOPLE[SECOND]}
-    table = table.assign(**(people if truth == "people" else {"genuine": SAME.astype(int)}))
-    with noticed("eye", f"{(SAME & (eye[FIRST] != eye[SECOND])).sum()}") as notices:
-        fk.open_data(table)
-    notice = str(notices[0].message)
-    rows = run(
-        notice[notice.index("frame[") : notice.index("]", notice.index("frame[")) + 1], frame=table
-    )
-    with warnings.catch_warnings(action="error", category=fk.DataWarning):
-        fk.open_data(rows.reset_index(drop=True))
+@pytest.mark.parametrize("name", ["eye", "frgp", "site"])
+@pytest.mark.parametrize("form", ["faces", "people", "genuine", "matrix"])
+def test_eyes_or_people_of_two_sites_under_one_name_are_no_silent_genuine_pairs(form, name):
+    subject, part = np.char.add("q", (WHO // 2).astype(str)), np.array(["A", "B"])[WHO % 2]
 
-
-@pytest.mark.parametrize("form", ["faces", "matrix"])
-def test_images_of_two_eyes_of_a_person_are_named(form):
-    eye = np.array(["L", "R"])[np.arange(80) % 2]
-
-    def made(people):
+    def opened(people):
         if form == "faces":
-            return fk.faces(VECTORS, people, eye=eye)
-        return fk.score_matrix(
-            COSINE, people, people, attributes={"eye": (eye, eye)}, same_images=True
-        )
+            return fk.faces(VECTORS, people, **{name: part})
+        if form == "matrix":
+            sides = {name: (part, part)}
+            return fk.score_matrix(COSINE, people, people, attributes=sides, same_images=True)
+        columns = {f"{name}_1": part[FIRST], f"{name}_2": part[SECOND], "score": SCORES}
+        is_same = people[FIRST] == people[SECOND]
+        who = {"person1": people[FIRST], "person2": people[SECOND]}
+        columns |= who if form == "people" else {"genuine": is_same.astype(int)}
+        return fk.open_data(pd.DataFrame(columns))
 
-    with noticed("20 people", "eye"):
-        made(PEOPLE)
+    with noticed(name):
+        opened(subject)
     with warnings.catch_warnings(action="error", category=fk.DataWarning):
-        made(np.char.add(PEOPLE, eye))
-
-
-@pytest.mark.parametrize("form", ["faces", "people", "genuine"])
-def test_people_whose_names_begin_anew_at_each_site_are_named(form):
-    """A person of one name at two sites is two people; where a column says who, it is not."""
-    site = np.array(["A", "B"])[np.arange(80) % 2]
-    sides = {"person_1": PEOPLE[FIRST], "person_2": PEOPLE[SECOND]}
-    table = pd.DataFrame(sides | {"site_1": site[FIRST], "site_2": site[SECOND], "score": SCORES})
-    if form == "genuine":
-        with warnings.catch_warnings(action="error", category=fk.DataWarning):
-            fk.open_data(table.assign(genuine=SAME.astype(int)))
-        return
-    with noticed("site"):
-        fk.open_data(table) if form == "people" else fk.faces(VECTORS, PEOPLE, site=site)
-    with warnings.catch_warnings(action="error", category=fk.DataWarning):
-        fk.faces(VECTORS, np.char.add(PEOPLE, site), site=site)
+        opened(np.char.add(subject, part))
+        opened(PEOPLE)
 
 
 @pytest.mark.parametrize("form", ["faces", "list", "matrix"])
