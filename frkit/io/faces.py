@@ -25,7 +25,6 @@ from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
 from frkit.io.face_roles import (
-    COMPARED,
     FEWEST,
     cosines_of_rows,
     face_roles,
@@ -44,6 +43,7 @@ from frkit.io.notices import (
 from frkit.io.roles import OF_FACES, models_column
 
 NO_ATTRIBUTES = {*OF_FACES, "model"}
+OF_ONE, OF_OTHERS = 50, 100  # images that show whether people are alike
 WIDE = 8  # equal embeddings with at least this many features are no coincidence
 
 
@@ -295,8 +295,7 @@ def _warn_of_strangers(faces):
     n_images = np.bincount(codes)
     by_person = np.lexsort((codes, -n_images[codes]))
     of_one, of_others = np.split(by_person, [n_images.max()])
-    of_one = of_one[: COMPARED // 4]
-    rows = np.sort(np.append(of_one, of_others[: COMPARED - len(of_one)]))
+    rows = np.sort(np.append(of_one[:OF_ONE], of_others[:OF_OTHERS]))
     first, second, cosines = cosines_of_rows(values if values.ndim == 2 else values[0], rows)
     sides = {}
     for name, labels in faces.coords.items():
