@@ -35,6 +35,7 @@ FRACTIONS = 0.9  # share of scores that are no whole numbers, among which whole 
 APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
 TWICE = 2  # a whole number among fractions is a mark if it is so much more frequent than any other
 FREQUENT = 10  # so is a fraction, and a mark at an end than those near it, with 1 % of all
+PEAK = 5  # times as frequent as each score near it, with 1 % of all
 NEAR = 5  # distinct scores beside the lowest or the highest
 
 
@@ -232,7 +233,9 @@ def _repeated(distinct, counts):
     ]
     are_fractions = (distinct % 1 > 0).mean() > 0.5
     factor = TWICE if distinct[first] % 1 == 0 else FREQUENT
-    if are_fractions and counts[first] > factor * counts[second]:
+    near_first = np.delete(counts[max(first - NEAR, 0) : first + NEAR + 1], min(first, NEAR))
+    is_peak = counts[first] > max(PEAK * near_first.max(), counts.sum() / 100)
+    if are_fractions and (is_peak or counts[first] > factor * counts[second]):
         places.append(first)
     return [float(distinct[place]) for place in places]
 

@@ -1166,3 +1166,14 @@ def test_names_of_files_that_several_folders_have_are_noticed(begin_anew):
         warnings.simplefilter("always")
         fk.open_data(table, identity="{site}/{name}_{number}.jpg")
     assert any("folders" in str(notice.message) for notice in caught) == begin_anew
+
+
+@pytest.mark.parametrize("decimals", [2, 4])
+def test_a_code_within_the_scores_is_asked_about_by_its_frequency(decimals):
+    pairs = scored_pairs()
+    pairs["score"] = pairs.score.round(decimals)
+    fk.open_data(pairs)
+    pairs.loc[np.arange(len(pairs)) % 20 == 3, "score"] = 0.5
+    with refused(0.5, "failed") as asked:
+        fk.open_data(pairs)
+    assert asked.value.answers[0] == {"missing": [0.5]}
