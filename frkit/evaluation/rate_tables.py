@@ -40,7 +40,8 @@ def gathered(values):
         n_groups = range(len(groups))
         for name, (dims, _) in values[0, 1].items():
             table = [[values[min(g, h), max(g, h)][name][1] for h in n_groups] for g in n_groups]
-            variables[f"{name}_cross"] = [*dims, *TWO_GROUPS], np.moveaxis(np.array(table), -1, 0)
+            groups_last = np.moveaxis(np.array(table), (0, 1), (-2, -1))
+            variables[f"{name}_cross"] = [*dims, *TWO_GROUPS], groups_last
     return variables
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require, require_one_of
+from frkit.evaluation.nodes import EARLIER
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -68,15 +69,21 @@ def _table(evaluation, name, target):
         "and labels that do not vary within a person, which is not so here: take target='new "
         "people'",
     )
-    added = evaluation[node][name].to_dataset()
+    table = evaluation[node].to_dataset()
+    require("moment" in table.coords, EARLIER)
+    table = table.rename({unit: UNIT})
+    added = table[name].to_dataset("moment")
     _check_rate(added.rate, name, evaluation["empirical"].to_dataset())
-    if name == "threshold" and "influence" not in added:
-        added = added.assign(evaluation[node]["far"].to_dataset()[["influence", "errors"]])
-    if unit in added.dims:
-        added = added.rename({unit: UNIT})
-    names = evaluation["people"].coords.get("identity")
-    if target == NEW_PEOPLE and names is not None and UNIT in added.dims:
-        added = added.assign_coords(identity=(UNIT, names.values))
+    if f"pooled_{name}" in table:
+        added = added.assign(table[f"pooled_{name}"].to_dataset("of_all"))
+    if name.startswith("threshold"):
+        added["curve_far"] = table[f"curve_far_{name}"]
+        added["curve_threshold"] = table["curve_threshold"]
+        if f"influence_{name}" not in table:
+            name = name.replace("threshold", "far")
+    if name != "far_cross":
+        added["influence"] = table[f"influence_{name}"]
+        added["errors"] = table[f"errors_{name}"]
     return added
 
 

@@ -93,7 +93,8 @@ def equal_groups(evaluation, name, target):
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= FEWEST_PEOPLE[name]) & rate.notnull()
     n = added.pooled.where(estimable)
-    result = xr.Dataset({"estimate": rate, "n_effective": n, "df": added.pooled_df})
+    df = added.pooled_df.isel(group=0, drop=True)  # of all groups
+    result = xr.Dataset({"estimate": rate, "n_effective": n, "df": df})
     if (added.several > SEVERAL).any():
         return result.assign_attrs(warning=IN_SEVERAL)
     return result.assign_attrs({"warning": FEW_PEOPLE} if (added.pooled_df < 1).any() else {})
