@@ -45,17 +45,13 @@ def tree(nodes_of_models, kept, provenance, design):
     """The tables of all models as one tree, with a warning where groups are too small."""
     paths = [path for path in nodes_of_models[0] if all(path in each for each in nodes_of_models)]
     nodes = {path: of_models([each[path] for each in nodes_of_models], kept) for path in paths}
-    long_names = LONG_NAMES
-    if provenance["distance"]:
-        nodes |= {name: _as_distances(nodes[name]) for name in RATES_OF_NODES if name in nodes}
-        long_names = LONG_NAMES | OF_DISTANCES
+    long_names = LONG_NAMES | (OF_DISTANCES if provenance["distance"] else {})
     for node in {*RATES_OF_NODES} & {*nodes}:
+        if provenance["distance"]:
+            nodes[node] = _as_distances(nodes[node])
         for name, variable in nodes[node].data_vars.items():
             rate = name.removesuffix("_group").removesuffix("_cross")
             variable.attrs = {"long_name": long_names[rate]} if rate in long_names else {}
-    if "replicates" in nodes:
-        numbers = np.arange(nodes["replicates"].sizes["replicate"])
-        nodes["replicates"] = nodes["replicates"].assign_coords(replicate=numbers)
     data = nodes["empirical"]
     if "people" in nodes:
         nodes["people"].attrs["level_of"] = "far" if "far_level" in data.dims else "threshold"

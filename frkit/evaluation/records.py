@@ -152,18 +152,18 @@ class _Records:
                     both = points[key], accepts, points[ALL], reference
                     covariance_of = noise_of_images if self.unit == "image" else far_covariance
                     covariance = covariance_of(self.overlaps[key], *both)
-                steepness = slope(level, reference, people.curve.far)
+                steepness = slope(level, reference, people.curve_far)
                 rates["far"] = far_at_level(accepts, reference, steepness, covariance)
             if rejects is not None:
                 rates["frr"] = at_fixed_threshold(rejects)
                 if self.far_of is not None:
-                    steepness = slope(level, reference, people.curve.frr)
+                    steepness = slope(level, reference, people.curve_frr)
                     rates["frr"] = frr_at_level(rejects, reference, steepness, self.unit == "image")
             if "threshold" in self.rates[key]:
                 steepness = slope(level, reference, curve_threshold)
                 rates["threshold"] = at_fixed_threshold(reference)._replace(
                     change=change_at(reference, steepness),
-                    curve_far=level.curve.far,
+                    curve_far=level.curve_far,
                 )
             added[key] = rates
         return added
@@ -176,8 +176,8 @@ class _Records:
 
         groups = [self.people[key] for key in self.groups]
         compared = np.array([people.compared.weight for people in groups])
-        genuine = np.array([people.by_person(people.genuine_of_row) for people in groups])
-        pairs = np.array([people.by_person(people.pairs_of_row) for people in groups])
+        genuine = np.array([people.genuine_of_person for people in groups])
+        pairs = np.array([people.pairs_of_person for people in groups])
         with np.errstate(divide="ignore", invalid="ignore"):
             rejected = of_groups("frr", "errors") / genuine
         has_two = of_groups("far", "people") >= 2
@@ -189,8 +189,8 @@ class _Records:
         ):
             df_of_all = np.maximum(np.count_nonzero(weight, axis=1) - 1, 0).sum()
             groups_of_person = np.count_nonzero(weight, axis=0)
-            is_in_several = groups_of_person[groups_of_person > 0] > 1
-            several = is_in_several.mean() if is_in_several.size else 0.0
+            n_people = (groups_of_person > 0).sum()
+            several = (groups_of_person > 1).sum() / np.maximum(n_people, 1)
             numbers = np.broadcast_arrays(
                 pooled.n, pooled.n_without, pooled.df[:, None], df_of_all, several
             )

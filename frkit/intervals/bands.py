@@ -34,7 +34,6 @@ from frkit.measures.registry import measure as find_measure
 
 EFFECTIVE = "effective"
 METHODS = (EFFECTIVE, *FROM_REPLICATES)
-WITHOUT_REPLICATES = (EFFECTIVE,)
 TIE = 1e-12  # an end this close to the fair value reaches it
 DRAWS = 10_000  # of the largest height along a curve
 AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure

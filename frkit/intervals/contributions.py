@@ -72,19 +72,26 @@ def _table(evaluation, name, target):
     table = evaluation[node].to_dataset()
     require("moment" in table.coords, EARLIER)
     table = table.rename({unit: UNIT})
-    added = table[name].to_dataset("moment")
-    _check_rate(added.rate, name, evaluation["empirical"].to_dataset())
+    variables = _by_label(table, name, "moment")
     if f"pooled_{name}" in table:
-        added = added.assign(table[f"pooled_{name}"].to_dataset("of_all"))
+        variables |= _by_label(table, f"pooled_{name}", "of_all")
     if name.startswith("threshold"):
-        added["curve_far"] = table[f"curve_far_{name}"]
-        added["curve_threshold"] = table["curve_threshold"]
-        if f"influence_{name}" not in table:
-            name = name.replace("threshold", "far")
+        variables["curve_far"] = table[f"curve_far_{name}"].variable
+        variables["curve_threshold"] = table["curve_threshold"].variable
     if name != "far_cross":
-        added["influence"] = table[f"influence_{name}"]
-        added["errors"] = table[f"errors_{name}"]
+        of_rate = name if f"influence_{name}" in table else name.replace("threshold", "far")
+        variables["influence"] = table[f"influence_{of_rate}"].variable
+        variables["errors"] = table[f"errors_{of_rate}"].variable
+    dims = {dim for variable in variables.values() for dim in variable.dims}
+    coords = {label: table[label] for label in table.coords if {*table[label].dims} <= dims}
+    added = xr.Dataset(variables, coords)
+    _check_rate(added.rate, name, evaluation["empirical"].to_dataset())
     return added
+
+
+def _by_label(table, name, dim):
+    """The parts of a variable along a dim, by label; without coords, which takes less time."""
+    return dict(zip(table[dim].values.tolist(), table[name].variable.transpose(dim, ...)))
 
 
 def _check_rate(rate, name, rates):

@@ -93,7 +93,7 @@ def highest_without_errors(contribution, level):
     else:
         n = np.minimum(contribution["units"], contribution["most"])
         df = contribution["df"]
-    _, highest = labelled_jeffreys(0 * n, of_few_people(n, df, level), level)
+    _, highest = jeffreys(0 * n, of_few_people(n, df, level), level)
     return highest
 
 
@@ -125,11 +125,6 @@ def jeffreys(rate, n, level):
     return np.minimum(lower, rate), np.maximum(upper, rate)
 
 
-def labelled_jeffreys(*arrays):
-    """`jeffreys` of labelled arrays."""
-    return xr.apply_ufunc(jeffreys, *arrays, output_core_dims=[[], []])
-
-
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
     """Jeffreys' interval of a rate with `n_effective`, its effective number of comparisons.
 
@@ -140,7 +135,7 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     rate = evaluation["empirical"][name].drop_attrs(deep=False)
     added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold).variables
     n = effective_number(added, level)
-    lower, upper = labelled_jeffreys(rate.variable, n, level)
+    lower, upper = jeffreys(rate.variable, n, level)
     if name.startswith(("far", "frr")) and target == NEW_PEOPLE:
         highest = highest_without_errors(added, level)
         lower, upper = np.minimum(lower, 1 - highest), np.maximum(upper, highest)
@@ -181,7 +176,7 @@ def threshold_interval(evaluation, name, level, target):
             kwargs={"left": np.inf, "right": -np.inf},
             vectorize=True,
         )
-        for far in labelled_jeffreys(added.curve_far, n_effective, level)
+        for far in jeffreys(added.curve_far, n_effective, level)
     ]
     ends = [_sign_of_scores(evaluation) * end for end in ends]
     ends = xr.concat([estimate, *ends], "end", coords="minimal", compat="override")

@@ -148,11 +148,16 @@ def _warning_of(groups_of_rates):
 # --- the floor and the interval of a measure -----------------------------------------------------
 
 
+def _groups_of_rates(evaluation, measure, target):
+    """`equal_groups` of each rate that a disparity reads, by its name."""
+    names = rates_of_line(measure, data_of(evaluation))
+    return {name: equal_groups(evaluation, name, target) for name in names}
+
+
 def draws_of_equal_groups(evaluation, measure, target):
     """The measure of draws from equal groups, over `replicate`; p of equality and n_effective."""
-    names = rates_of_line(measure, data_of(evaluation))
     dims = "replicate", "group"
-    groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
+    groups_of_rates = _groups_of_rates(evaluation, measure, target)
     drawn = {
         name: at_levels_and_models(groups, equal_draws, dims, draws=DRAWS)
         for name, groups in groups_of_rates.items()
@@ -168,13 +173,12 @@ def disparity_interval(evaluation, measure, level, target):
     (Bonferroni), with twice the smaller p: its ends are at those rates that are its ends with the
     other rate as observed.
     """
-    names = rates_of_line(measure, data_of(evaluation))
-    groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
+    groups_of_rates = _groups_of_rates(evaluation, measure, target)
     test = equality_test(evaluation, groups_of_rates)
-    data = data_of(evaluation)[[*names]]
+    data = data_of(evaluation)[[*groups_of_rates]]
     estimate = measure(data)
     is_of_ratios = _depends_on_ratios_alone(measure, data)
-    options = {"level": 1 - (1 - level) / len(names), "free_level": not is_of_ratios}
+    options = {"level": 1 - (1 - level) / len(groups_of_rates), "free_level": not is_of_ratios}
     dims = "truth", "group"
     truths = {
         name: at_levels_and_models(groups, compatible_rates, dims, **options)
@@ -202,8 +206,6 @@ def _ends(measure, data, truths):
     observed = {name: truth.isel(truth=-1) for name, truth in truths.items()}
     for name, truth in truths.items():
         values = measure(data.assign(observed | {name: truth}))
-        if len(truths) == 1:
-            return values.min("truth"), values.max("truth")
         lowest[name] = truth.isel(truth=values.fillna(np.inf).argmin("truth"))
         highest[name] = truth.isel(truth=values.fillna(-np.inf).argmax("truth"))
     return measure(data.assign(lowest)), measure(data.assign(highest))
