@@ -159,7 +159,7 @@ class _Records:
                 if self.far_of is not None:
                     steepness = slope(level, reference, people.curve_frr)
                     rates["frr"] = frr_at_level(rejects, reference, steepness, self.unit == "image")
-            if "threshold" in self.rates[key]:
+            if "threshold" in self.rates[key] and self.far_of is not None:
                 steepness = slope(level, reference, curve_threshold)
                 rates["threshold"] = at_fixed_threshold(reference)._replace(
                     change=change_at(reference, steepness),

@@ -40,10 +40,15 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     return added
 
 
+def thresholds_were_found(evaluation):
+    """Whether thresholds were found at FAR levels, and so have an error of their own."""
+    return evaluation["people"].attrs["level_of"] == "far"
+
+
 def _at_level(added, evaluation, name, target):
     """What units add where the threshold errs, too."""
     added = added.assign(noise=added.noise_at_level, variance=added.variance_at_level)
-    if not name.startswith(OWN_THRESHOLD) and evaluation["people"].attrs["level_of"] == "far":
+    if not name.startswith(OWN_THRESHOLD) and thresholds_were_found(evaluation):
         of_groups = "threshold_group" in evaluation["empirical"] and name.endswith("_group")
         threshold = "threshold_group" if of_groups else "threshold"
         reference = _table(evaluation, threshold, target)

@@ -16,7 +16,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
 from frkit.evaluation.nodes import provenance_of
-from frkit.intervals.contributions import UNIT, UNSEEN, contributions
+from frkit.intervals.contributions import UNIT, UNSEEN, contributions, thresholds_were_found
 from frkit.intervals.reading import NEW_PEOPLE, data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, variables_read
 
@@ -209,7 +209,10 @@ def linearised(evaluation, measure, target):
     people who were not seen.
     """
     data = data_of(evaluation)
-    names = [name for name in variables_read(measure, data) if name in MOVED]
+    moved_by_people = {*MOVED}
+    if not thresholds_were_found(evaluation):
+        moved_by_people -= {*THRESHOLDS}
+    names = [name for name in variables_read(measure, data) if name in moved_by_people]
     require(names, f"{measure.name!r} reads no rate: name a method that reads replicates")
     on_scale, _ = SCALES[measure.scale]
     added = {name: contributions(evaluation, name, target) for name in names}
