@@ -31,7 +31,7 @@ FEWEST_ACCEPTED = 2.5  # with fewer pairs of people, FRR at a FAR level has the 
 STEP = 1e-4  # rates are moved by this share of what a unit adds
 
 
-def effective_number(contribution, level=0.95):
+def effective_number(contribution, level):
     """Independent comparisons that a rate is worth: n = p (1 - p) / v.
 
     contribution : from `contributions`, or its variables without labels, which takes less time.
