@@ -164,9 +164,7 @@ def band(
         measure.name not in THRESHOLDS or "far_level" in data.coords,
         "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
     )
-    about: dict = {"level": level}
-    if left_out:
-        about["left_out"] = left_out
+    about: dict = {"level": level, "left_out": left_out or None}
     if method != EFFECTIVE:
         result = interval(values_of(evaluation, measure), method, level, measure.scale)
     else:
