@@ -1,14 +1,14 @@
 """What people add to every rate of a model, as labelled tables: the nodes `people` and `images`.
 
-A table has for each rate one variable over `moment`, the numbers of `Added` at every level and
-group. Two vectors, `influence_RATE` and `errors_RATE`, run over `person` or `image`; those of a
-threshold are of the FAR whose level it meets, stored where that is the FAR of the worst group.
-Further variables:
-- curve_far_threshold and curve_threshold over `place`, the data's own curve;
-- pooled_frr_group and pooled_far_group over `of_all`: pooled, the effective number if people vary
-  alike in all groups; pooled_without, the same if this group had no error; pooled_df, degrees of
-  freedom of the test of equal groups; df_of_all, the people of all groups less the number of
-  groups; several, the share of people who stand in several groups.
+Variables are called PART_of_RATE. Parts are:
+- moments, over `moment`: the numbers of `Added`, at every level and group;
+- influence and errors, over `person` or `image`. Those of a threshold are of the FAR whose level it
+  meets; they are stored where that is the FAR of the worst group;
+- curve_far and curve_threshold, of a threshold over `place`: the data's own curve;
+- pooled, of FAR and FRR of groups over `of_all`: pooled, the effective number if people vary alike
+  in all groups; pooled_without, the same if this group had no error; pooled_df, degrees of freedom
+  of the test of equal groups; df_of_all, the people of all groups less the number of groups;
+  several, the share of people who stand in several groups.
 """
 
 from typing import Any
@@ -107,27 +107,28 @@ class _Records:
             added[key]["eer"] = self.at_eer(key)
             if self.with_auc:
                 added[key]["auc"] = self.of_auc(key)
-        variables = gathered({key: self._stored(key, added[key]) for key in added})
+        stored = {key: self._stored(key, added[key], curve_threshold) for key in added}
+        variables = gathered(stored)
         variables["moment"] = ["moment"], [*MOMENTS]
-        variables["curve_threshold"] = ["place"], curve_threshold
         if self.groups and self.unit == "person":
             variables |= self._pooled([added[key] for key in self.groups])
         return variables
 
-    def _stored(self, key, of_rates):
+    def _stored(self, key, of_rates, curve_threshold):
         """The moments of a population, and its vectors if it is not of pairs between groups."""
         variables: dict = {}
         for rate, added in of_rates.items():
             levels = [self.level] * np.ndim(added.rate)
             moments = [getattr(added, name) for name in MOMENTS]
-            variables[rate] = [*levels, "moment"], np.stack(moments, -1)
+            variables[f"moments_of_{rate}"] = [*levels, "moment"], np.stack(moments, -1)
             if rate == "threshold":
-                variables["curve_far_threshold"] = [*levels, "place"], added.curve_far
+                variables["curve_far_of_threshold"] = [*levels, "place"], added.curve_far
+                variables["curve_threshold_of_threshold"] = ["place"], curve_threshold
             has_vectors = rate != "threshold" or self.far_of == "worst group"
             if has_vectors and (key is ALL or key in self.groups):
                 errors = added.errors.astype(np.float32)  # only the influence needs its digits
-                variables[f"influence_{rate}"] = [*levels, self.unit], added.influence
-                variables[f"errors_{rate}"] = [*levels, self.unit], errors
+                variables[f"influence_of_{rate}"] = [*levels, self.unit], added.influence
+                variables[f"errors_of_{rate}"] = [*levels, self.unit], errors
         return variables
 
     # --- at one level ----------------------------------------------------------------------------
@@ -195,7 +196,7 @@ class _Records:
                 pooled.n, pooled.n_without, pooled.df[:, None], df_of_all, several
             )
             dims = [self.level, "group", "of_all"]
-            variables[f"pooled_{rate}_group"] = dims, np.stack(numbers, -1)
+            variables[f"pooled_of_{rate}_group"] = dims, np.stack(numbers, -1)
         return variables
 
     # --- EER and AUC -----------------------------------------------------------------------------

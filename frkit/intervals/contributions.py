@@ -77,26 +77,20 @@ def _table(evaluation, name, target):
     table = evaluation[node].to_dataset()
     require("moment" in table.coords, EARLIER)
     table = table.rename({unit: UNIT})
-    variables = _by_label(table, name, "moment")
-    if f"pooled_{name}" in table:
-        variables |= _by_label(table, f"pooled_{name}", "of_all")
-    if name.startswith("threshold"):
-        variables["curve_far"] = table[f"curve_far_{name}"].variable
-        variables["curve_threshold"] = table["curve_threshold"].variable
-    if name != "far_cross":
-        of_rate = name if f"influence_{name}" in table else name.replace("threshold", "far")
-        variables["influence"] = table[f"influence_{of_rate}"].variable
-        variables["errors"] = table[f"errors_{of_rate}"].variable
-    dims = {dim for variable in variables.values() for dim in variable.dims}
+    stored = table.variables  # without labels, which takes less time
+    of_rate = f"_of_{name}"
+    parts = {each.removesuffix(of_rate): stored[each] for each in table if each.endswith(of_rate)}
+    if name.startswith("threshold") and "influence" not in parts:
+        parts["influence"] = stored[f"influence_of_{name.replace('threshold', 'far')}"]
+    for part, dim in {"moments": "moment", "pooled": "of_all"}.items():
+        if part in parts:
+            numbers = parts.pop(part).transpose(dim, ...)
+            parts |= dict(zip(table[dim].values.tolist(), numbers))
+    dims = {dim for variable in parts.values() for dim in variable.dims}
     coords = {label: table[label] for label in table.coords if {*table[label].dims} <= dims}
-    added = xr.Dataset(variables, coords)
+    added = xr.Dataset(parts, coords)
     _check_rate(added.rate, name, evaluation["empirical"].to_dataset())
     return added
-
-
-def _by_label(table, name, dim):
-    """The parts of a variable along a dim, by label; without coords, which takes less time."""
-    return dict(zip(table[dim].values.tolist(), table[name].variable.transpose(dim, ...)))
 
 
 def _check_rate(rate, name, rates):

@@ -206,6 +206,8 @@ def _ends(measure, data, truths):
     observed = {name: truth.isel(truth=-1) for name, truth in truths.items()}
     for name, truth in truths.items():
         values = measure(data.assign(observed | {name: truth}))
+        if len(truths) == 1:
+            return values.min("truth"), values.max("truth")
         lowest[name] = truth.isel(truth=values.fillna(np.inf).argmin("truth"))
         highest[name] = truth.isel(truth=values.fillna(-np.inf).argmax("truth"))
     return measure(data.assign(lowest)), measure(data.assign(highest))
