@@ -87,7 +87,7 @@ def _table(evaluation, name, target):
             numbers = parts.pop(part).transpose(dim, ...)
             parts |= dict(zip(table[dim].values.tolist(), numbers))
     dims = {dim for variable in parts.values() for dim in variable.dims}
-    coords = {label: table[label] for label in table.coords if {*table[label].dims} <= dims}
+    coords = {label: each for label, each in table.coords.items() if {*each.dims} <= dims}
     added = xr.Dataset(parts, coords)
     _check_rate(added.rate, name, evaluation["empirical"].to_dataset())
     return added
