@@ -190,6 +190,8 @@ def test_a_threshold_that_was_given_has_no_error_of_its_own():
     with_threshold = fk.band(ev, lambda rates: rates.frr + rates.far + rates.threshold)
     width = with_threshold.upper - with_threshold.lower
     np.testing.assert_allclose(width, of_rates.upper - of_rates.lower)
+    with refused("thresholds", "given"):
+        fk.compare(ev, ev, "threshold")
 
 
 def test_what_is_read_besides_rates_asks_for_replicates(rates_of_all_kinds):
