@@ -128,8 +128,9 @@ def main() -> None:
     packed: dict = {}
     for node in tree.subtree:
         packed[node.path] = {name: {"zlib": True, "complevel": 9} for name in node.data_vars}
-        if "influence" in node:  # seven digits are enough for a demo
-            packed[node.path]["influence"]["dtype"] = "float32"
+        for name in node.data_vars:
+            if name.startswith("influence"):  # seven digits are enough for a demo
+                packed[node.path][name]["dtype"] = "float32"
     tree.to_netcdf(HERE / "demo_evaluation.nc", engine="h5netcdf", encoding=packed)
     for path in sorted(HERE.glob("demo_*")):
         print(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")

@@ -123,11 +123,9 @@ def _shares(population, levels, fixed, grouped):
     n_rejected = number_rejected(population, at)
 
     def by_identity(pairs, value, n_errors):
+        identity, n_identities = images.identity_code, len(images.identities)
         sums = [sums_by_row(population, pairs, value, n) for n in n_errors]
-        n_identities = len(images.identities)
-        return np.array(
-            [np.bincount(images.identity_code, of_row, n_identities) for of_row in sums]
-        )
+        return np.array([np.bincount(identity, of_row, n_identities) for of_row in sums])
 
     accepted = by_identity(impostors, impostors.weight, n_accepted)
     rejected = by_identity(genuine, genuine.weight, n_rejected)

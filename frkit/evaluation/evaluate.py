@@ -188,11 +188,10 @@ def evaluate_parts(
     progress=None,
     rates=True,
     people=True,
-    auc=True,
     cautioned=None,
     **options,
 ) -> xr.DataTree:
-    """`evaluate` of scores from `checked_scores`; rates, people, or the AUC can be left out.
+    """`evaluate` of scores from `checked_scores`; rates, or people, can be left out.
 
     cautioned : the FAR levels that warnings are about; by default all.
     """
@@ -215,7 +214,7 @@ def evaluate_parts(
         drawn=None if resampling is None else draw(design, options.get("by"), resampling),
         copies=has_copies(design, resampling),
         with_rates=rates,
-        with_auc=auc and people and len(edges) > 0,
+        with_auc=people and len(edges) > 0,
     )
     question.require_memory()
     complete = design.symmetric and not labels_vary(design)
@@ -247,6 +246,5 @@ def evaluate_parts(
         provenance["varies"] = varies(design, *question.drawn)
     provenance["failed_genuine_comparisons"] = n_failed
     provenance["far_of"] = far_of
-    provenance["complete"] = complete
     provenance["notices"] = notices
     return tree(nodes_of_models, kept, provenance, design)

@@ -80,14 +80,6 @@ class Point(NamedTuple):
     couples: np.ndarray
 
 
-class Curve(NamedTuple):
-    """The data's own curve of a population, with rising FAR."""
-
-    log_far: np.ndarray
-    far: np.ndarray
-    frr: np.ndarray
-
-
 def curve_thresholds(whole: Population):
     """Thresholds of the data's own curve, from the highest down."""
     n_pairs = whole.impostors.number.sum(dtype=float)
@@ -99,17 +91,20 @@ class PeopleOf:
     """The people of a population: what was compared, and their pairs."""
 
     def __init__(self, population: Population, curve_threshold, lowest=None):
-        """Read the pairs; lowest : threshold of `point`, by default all pairs."""
+        """Read the pairs; lowest : threshold of `point`, by default all pairs.
+
+        curve_threshold : of the data's own curve, from the highest down, so that its FAR rises.
+        """
         self.population = population
         self.weights = weights_of_data(population)
         self.compared = compared(population)
-        curve_far = np.nan_to_num(far(population, self.weights, curve_threshold))
-        curve_frr = np.nan_to_num(frr(population, self.weights, curve_threshold))
-        self.curve = Curve(np.log(np.maximum(curve_far, TINY)), curve_far, curve_frr)
+        self.curve_far = np.nan_to_num(far(population, self.weights, curve_threshold))
+        self.curve_frr = np.nan_to_num(frr(population, self.weights, curve_threshold))
         self.genuine = population.genuine.weight * (population.genuine.number > 0)
         genuine = population.genuine
         self.genuine_of_row = sums_by_row(population, genuine, self.genuine) / 2
-        self.pairs_of_row = sums_by_row(population, genuine, genuine.number) / 2
+        self.genuine_of_person = self.by_person(self.genuine_of_row)
+        self.pairs_of_person = self.by_person(sums_by_row(population, genuine, genuine.number) / 2)
         n = None if lowest is None else number_accepted(population, lowest)
         impostors = population.impostors.take(slice(n))
         couple = codes_of_couples(
@@ -183,10 +178,8 @@ def far_of_people(people: PeopleOf, point: Point) -> Added:
 
 def frr_of_people(people: PeopleOf, point: Point) -> Added:
     """FRR: ψ_k = m_k (r_k - FRR)."""
-    rejected, genuine, pairs = (
-        people.by_person(of_row)
-        for of_row in (point.rejected, people.genuine_of_row, people.pairs_of_row)
-    )
+    rejected = people.by_person(point.rejected)
+    genuine, pairs = people.genuine_of_person, people.pairs_of_person
     result = _mean(rejected, genuine, sides=1)
     variance, df = variance_of_mean(rejected, genuine, pairs)
     return result._replace(
@@ -433,7 +426,7 @@ def _window(level: PeopleOf, reference: Added, values):
     else:
         rate = 1 / max(reference.comparisons, 1)
         below, above = 0.0, WIDTHS[1]
-    log_far = level.curve.log_far
+    log_far = np.log(np.maximum(level.curve_far, TINY))
     ends = np.clip(np.log(rate) + np.array([-below, above]), log_far[0], log_far[-1])
     low, high = np.interp(ends, log_far, values)
     return high - low, *ends
@@ -481,7 +474,7 @@ def eer_of(people: PeopleOf, accepts: Added, rejects: Added, rate) -> Added:
 
     a and b are what FAR falls and FRR rises with the threshold.
     """
-    rise, lowest, highest = _window(people, accepts, people.curve.frr)
+    rise, lowest, highest = _window(people, accepts, people.curve_frr)
     a, b = np.exp(highest) - np.exp(lowest), -rise
     share_of_frr = a / (a + b) if a + b > 0 else 0.5
     return _sum(rejects, accepts, share_of_frr, 1 - share_of_frr, rate)

@@ -35,6 +35,7 @@ OF_DISTANCES = {
     "eer_threshold": "largest observed distance at which FRR >= FAR",
 }
 NO_EVALUATION = "this is not an evaluation: pass what evaluate(...) returned"
+EARLIER = "an earlier version of frkit made this evaluation: evaluate the scores again"
 RATES_OF_NODES = ("empirical", "vstatistic", "replicates")
 LABELLED = ("far_level", "threshold_level", "group", "reference_group")
 THRESHOLDS = ("threshold", "threshold_group", "eer_threshold", "eer_threshold_group")
@@ -44,21 +45,16 @@ def tree(nodes_of_models, kept, provenance, design):
     """The tables of all models as one tree, with a warning where groups are too small."""
     paths = [path for path in nodes_of_models[0] if all(path in each for each in nodes_of_models)]
     nodes = {path: of_models([each[path] for each in nodes_of_models], kept) for path in paths}
-    long_names = LONG_NAMES
-    if provenance["distance"]:
-        nodes |= {name: _as_distances(nodes[name]) for name in RATES_OF_NODES if name in nodes}
-        long_names = LONG_NAMES | OF_DISTANCES
+    long_names = LONG_NAMES | (OF_DISTANCES if provenance["distance"] else {})
     for node in {*RATES_OF_NODES} & {*nodes}:
+        if provenance["distance"]:
+            nodes[node] = _as_distances(nodes[node])
         for name, variable in nodes[node].data_vars.items():
             rate = name.removesuffix("_group").removesuffix("_cross")
             variable.attrs = {"long_name": long_names[rate]} if rate in long_names else {}
-    if "replicates" in nodes:
-        numbers = np.arange(nodes["replicates"].sizes["replicate"])
-        nodes["replicates"] = nodes["replicates"].assign_coords(replicate=numbers)
     data = nodes["empirical"]
-    if "people/far" in nodes:
-        level_of = "far" if "far_level" in data.dims else "threshold"
-        nodes["people"] = xr.Dataset(attrs={"level_of": level_of})
+    if "people" in nodes:
+        nodes["people"].attrs["level_of"] = "far" if "far_level" in data.dims else "threshold"
         if design.people_are_named:
             nodes["people"].coords["identity"] = "person", np.unique(design.images.person)
     for notice in small_groups(data):
@@ -193,10 +189,7 @@ def open_evaluation(path: str | Path) -> xr.DataTree:
     with named(path):
         evaluation = open_tree(path, "the evaluation")
         require("empirical" in evaluation, "it has no node 'empirical': it is not an evaluation")
-        require(
-            "people" not in evaluation or "threshold" in evaluation["people"].children,
-            "an earlier version of frkit made this evaluation: evaluate the scores again",
-        )
+        require("people" not in evaluation or "moment" in evaluation["people"].coords, EARLIER)
     return evaluation
 
 

@@ -37,6 +37,10 @@ class Pairs(NamedTuple):
         """Some of the pairs, in the same order."""
         return Pairs(*(column[index] for column in self))
 
+    def total(self, times):
+        """Weight of all pairs; times : (row,) how often each row counts."""
+        return (self.weight * times[self.a] * times[self.b]).sum()
+
 
 class Population(NamedTuple):
     """Pairs of one model, with what was compared.
@@ -208,8 +212,8 @@ def populations_of_groups(whole: Population, group, n_groups, crossed=False) -> 
     cells = [(g, g) for g in range(n_groups)]
     if crossed:
         cells += [(g, h) for g in range(n_groups) for h in range(g + 1, n_groups)]
-    parts = [_by_cell(pairs, group, n_groups) for pairs in (whole.impostors, whole.genuine)]
-    parts.append(_by_cell(whole.failed, group, n_groups))
+    kinds = whole.impostors, whole.genuine, whole.failed
+    parts = [_by_cell(pairs, group, n_groups) for pairs in kinds]
     populations = {}
     for g, h in cells:
         impostors, genuine, failed = (part(g, h) for part in parts)
@@ -247,18 +251,15 @@ def _products_within(products, group, g, h):
 
 def compared_weight(population: Population, counts=1.0):
     """Weight of all impostor pairs that did not fail; counts : (row,) how often each row counts."""
+    times = counts * np.ones(len(population.person))
     if population.design.listed is not None:
-        impostors = population.impostors
-        times = counts * np.ones(len(population.person))
-        return (impostors.weight * times[impostors.a] * times[impostors.b]).sum()
+        return population.impostors.total(times)
     gross = of_one_person = 0.0
     for probe, reference in population.products:
-        p, r = probe * counts, reference * counts
+        p, r = probe * times, reference * times
         gross += p.sum() * r.sum()
         of_one_person += _by_person(population, p) @ _by_person(population, r)
-    failed = population.failed
-    times = counts * np.ones(len(population.person))
-    left = gross - of_one_person - (failed.weight * times[failed.a] * times[failed.b]).sum()
+    left = gross - of_one_person - population.failed.total(times)
     return left if left > ROUNDED * gross else 0.0  # where nothing is left, rounding is
 
 
@@ -301,15 +302,13 @@ class Compared(NamedTuple):
 def compared(population: Population) -> Compared:
     """What was compared in a population."""
     u, v = _factors(population, population.products)
-    pairs = population.failed
-    table = -_couples(population, pairs)
+    pairs, sign = population.failed, -1.0
     if population.design.listed is not None:
-        pairs = population.impostors
-        table = _couples(population, pairs)
+        pairs, sign = population.impostors, 1.0
+    table = sign * _couples(population, pairs)
     half = 0.5 if population.design.symmetric else 1.0
     counts = [(probe > 0, half * (reference > 0)) for probe, reference in population.products]
     n_u, n_v = _factors(population, counts)
-    sign = 1.0 if population.design.listed is not None else -1.0
     n_pairs = (n_u.sum(0) @ n_v.sum(0) - (n_u * n_v).sum()) / 2 + sign * pairs.number.sum()
     gross = u @ v.sum(0) - (u * v).sum(1)
     left = gross + table.sum(1)

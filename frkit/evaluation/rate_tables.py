@@ -31,16 +31,15 @@ def gathered(values):
     """
     groups = groups_of(values)
     variables = dict(values[ALL])
-    if groups:
-        for name, (dims, _) in values[groups[0]].items():
-            arrays = [values[key][name][1] for key in groups]
-            stacked_dims = [*dims[:1], "group", *dims[1:]]
-            variables[f"{name}_group"] = stacked_dims, np.stack(arrays, min(len(dims), 1))
-    if len(values) > 1 + len(groups):
-        n_groups = range(len(groups))
-        for name, (dims, _) in values[0, 1].items():
-            table = [[values[min(g, h), max(g, h)][name][1] for h in n_groups] for g in n_groups]
-            variables[f"{name}_cross"] = [*dims, *TWO_GROUPS], np.moveaxis(np.array(table), -1, 0)
+    for name, (dims, _) in values.get((0, 0), {}).items():
+        arrays = [values[key][name][1] for key in groups]
+        stacked_dims = [*dims[:1], "group", *dims[1:]]
+        variables[f"{name}_group"] = stacked_dims, np.stack(arrays, min(len(dims), 1))
+    numbers = range(len(groups))
+    for name, (dims, _) in values.get((0, 1), {}).items():
+        table = [[values[min(g, h), max(g, h)][name][1] for h in numbers] for g in numbers]
+        groups_last = np.moveaxis(np.array(table), (0, 1), (-2, -1))
+        variables[f"{name}_cross"] = [*dims, *TWO_GROUPS], groups_last
     return variables
 
 

@@ -1,13 +1,14 @@
 """What people add to every rate of a model, as labelled tables: the nodes `people` and `images`.
 
-A table has for each entry of the rate (level, group) what `Added` says of it; two vectors,
-`influence` and `errors`, run over `person` or `image`. Further variables:
-- threshold: the FAR whose level it meets (with the vectors of `far` where that is the FAR of all);
-  change, d threshold / d FAR; curve_far and curve_threshold over `place`, the data's own curve;
-- frr_group and far_group: pooled, the effective number if people vary alike in all groups;
-  pooled_without, the same if this group had no error; pooled_df, degrees of freedom of the test
-  of equal groups; df_of_all, the people of all groups less the number of groups; several, the
-  share of people who stand in several groups.
+Variables are called PART_of_RATE. Parts are:
+- moments, over `moment`: the numbers of `Added`, at every level and group;
+- influence and errors, over `person` or `image`. Those of a threshold are of the FAR whose level it
+  meets; they are stored where that is the FAR of the worst group;
+- curve_far and curve_threshold, of a threshold over `place`: the data's own curve;
+- pooled, of FAR and FRR of groups over `of_all`: pooled, the effective number if people vary alike
+  in all groups; pooled_without, the same if this group had no error; pooled_df, degrees of freedom
+  of the test of equal groups; df_of_all, the people of all groups less the number of groups;
+  several, the share of people who stand in several groups.
 """
 
 from typing import Any
@@ -37,12 +38,16 @@ from frkit.evaluation.influences import (
 from frkit.evaluation.populations import ALL
 from frkit.evaluation.rate_tables import gathered, groups_of, lowest_threshold
 
+MOMENTS = (
+    "rate", "erring", "units", "people", "df", "comparisons", "noise", "change", "noise_at_level",
+    "variance_at_level", "variance",
+)  # fmt: skip
+OF_ALL = ("pooled", "pooled_without", "pooled_df", "df_of_all", "several")
 OF_FAR = ("rate", "squares", "noise", "people", "units", "comparisons")
-VECTORS = ("influence", "errors")
 
 
 def tables_of_people(populations, at, rates, question, *, about_images):
-    """What people add to the rates of one model, by "people/RATE", and "images/RATE".
+    """The tables `people` and `images` of one model.
 
     at : thresholds by population. rates : of the data, by population and name. about_images : also
     what images add, for intervals about these people.
@@ -55,9 +60,8 @@ def tables_of_people(populations, at, rates, question, *, about_images):
     tables = {}
     for node, unit in (("people", "person"), ("images", "image"))[: 1 + about_images]:
         records = _Records(people, at, rates, question, unit)
-        for name, variables in records.variables(curve_threshold).items():
-            table = question.labelled(variables)
-            tables[f"{node}/{name}"] = table.isel({unit: order[unit]}, missing_dims="ignore")
+        table = question.labelled(records.variables(curve_threshold))
+        tables[node] = table.isel({unit: order[unit]})
     return tables
 
 
@@ -93,7 +97,7 @@ class _Records:
         return accepts, rejects
 
     def variables(self, curve_threshold):
-        """The variables of the table of each rate."""
+        """The variables of the table."""
         levels = [self.at_level(k, curve_threshold) for k in range(len(self.at[ALL]))]
         added: dict = {
             key: {rate: _of_levels([level[key][rate] for level in levels]) for rate in of_rates}
@@ -103,40 +107,29 @@ class _Records:
             added[key]["eer"] = self.at_eer(key)
             if self.with_auc:
                 added[key]["auc"] = self.of_auc(key)
-        tables: dict = {}
-        for field in (*Added._fields, "variance"):
-            values = {
-                key: {
-                    rate: self._variable(each, field)
-                    for rate, each in of_rates.items()
-                    if self._is_stored(field, key, rate)
-                }
-                for key, of_rates in added.items()
-            }
-            for name, variable in gathered(values).items():
-                tables.setdefault(name, {})[field] = variable
-        for name in {"threshold", "threshold_group"} & {*tables}:
-            tables[name]["curve_threshold"] = ["place"], curve_threshold
+        stored = {key: self._stored(key, added[key], curve_threshold) for key in added}
+        variables = gathered(stored)
+        variables["moment"] = ["moment"], [*MOMENTS]
         if self.groups and self.unit == "person":
-            errors = np.stack([added[key]["frr"].errors for key in self.groups], 1)
-            self._pool(tables["far_group"], tables["frr_group"], errors)
-        return tables
+            variables |= self._pooled([added[key] for key in self.groups])
+        return variables
 
-    def _variable(self, added, field):
-        """A field of `Added` as dims and array."""
-        array = np.asarray(getattr(added, field))
-        if field == "errors":  # as large as the influence, which needs its digits
-            array = array.astype(np.float32)
-        own_dims = ["place"] if field == "curve_far" else [self.unit] * (field in VECTORS)
-        return [self.level][: array.ndim - len(own_dims)] + own_dims, array
-
-    def _is_stored(self, field, key, rate):
-        """Whether a table contains a field; a threshold of all has the vectors of `far`."""
-        if field == "curve_far":
-            return rate == "threshold"
-        is_repeated = rate == "threshold" and self.far_of == "all"
-        is_of_groups = key is not ALL and key not in self.groups
-        return field not in VECTORS or not (is_repeated or is_of_groups)
+    def _stored(self, key, of_rates, curve_threshold):
+        """The moments of a population, and its vectors if it is not of pairs between groups."""
+        variables: dict = {}
+        for rate, added in of_rates.items():
+            levels = [self.level] * np.ndim(added.rate)
+            moments = [getattr(added, name) for name in MOMENTS]
+            variables[f"moments_of_{rate}"] = [*levels, "moment"], np.stack(moments, -1)
+            if rate == "threshold":
+                variables["curve_far_of_threshold"] = [*levels, "place"], added.curve_far
+                variables["curve_threshold_of_threshold"] = ["place"], curve_threshold
+            has_vectors = rate != "threshold" or self.far_of == "worst group"
+            if has_vectors and (key is ALL or key in self.groups):
+                errors = added.errors.astype(np.float32)  # only the influence needs its digits
+                variables[f"influence_of_{rate}"] = [*levels, self.unit], added.influence
+                variables[f"errors_of_{rate}"] = [*levels, self.unit], errors
+        return variables
 
     # --- at one level ----------------------------------------------------------------------------
 
@@ -160,49 +153,51 @@ class _Records:
                     both = points[key], accepts, points[ALL], reference
                     covariance_of = noise_of_images if self.unit == "image" else far_covariance
                     covariance = covariance_of(self.overlaps[key], *both)
-                steepness = slope(level, reference, people.curve.far)
+                steepness = slope(level, reference, people.curve_far)
                 rates["far"] = far_at_level(accepts, reference, steepness, covariance)
             if rejects is not None:
                 rates["frr"] = at_fixed_threshold(rejects)
                 if self.far_of is not None:
-                    steepness = slope(level, reference, people.curve.frr)
+                    steepness = slope(level, reference, people.curve_frr)
                     rates["frr"] = frr_at_level(rejects, reference, steepness, self.unit == "image")
-            if "threshold" in self.rates[key]:
+            if "threshold" in self.rates[key] and self.far_of is not None:
                 steepness = slope(level, reference, curve_threshold)
                 rates["threshold"] = at_fixed_threshold(reference)._replace(
                     change=change_at(reference, steepness),
-                    curve_far=level.curve.far,
+                    curve_far=level.curve_far,
                 )
             added[key] = rates
         return added
 
-    def _pool(self, far, frr, errors):
-        """Add what the people of all groups say about each group's FAR and FRR.
+    def _pooled(self, added):
+        """What the people of all groups say about each group's FAR and FRR; added : by group."""
 
-        errors : of each person in FRR, (level, group, person).
-        """
+        def of_groups(rate, name):
+            return np.stack([getattr(each[rate], name) for each in added], 1)
+
         groups = [self.people[key] for key in self.groups]
         compared = np.array([people.compared.weight for people in groups])
-        genuine = np.array([people.by_person(people.genuine_of_row) for people in groups])
-        pairs = np.array([people.by_person(people.pairs_of_row) for people in groups])
+        genuine = np.array([people.genuine_of_person for people in groups])
+        pairs = np.array([people.pairs_of_person for people in groups])
         with np.errstate(divide="ignore", invalid="ignore"):
-            rate = errors / genuine
-        numbers = {name: far[name][1] for name in OF_FAR if name in far}
-        numbers["squares"] = (far["influence"][1] ** 2).sum(-1)
-        has_two = numbers["people"] >= 2
-        of_far = [np.where(has_two, numbers[name], np.nan) for name in OF_FAR]
-        for table, pooled, weight in (
-            (frr, pooled_frr(rate, pairs[None], genuine[None]), genuine),
-            (far, pooled_far(*of_far), compared),
+            rejected = of_groups("frr", "errors") / genuine
+        has_two = of_groups("far", "people") >= 2
+        of_far = [np.where(has_two, of_groups("far", name), np.nan) for name in OF_FAR]
+        variables: dict = {"of_all": (["of_all"], [*OF_ALL])}
+        for rate, pooled, weight in (
+            ("frr", pooled_frr(rejected, pairs[None], genuine[None]), genuine),
+            ("far", pooled_far(*of_far), compared),
         ):
-            people = np.count_nonzero(weight, axis=1)
+            df_of_all = np.maximum(np.count_nonzero(weight, axis=1) - 1, 0).sum()
             groups_of_person = np.count_nonzero(weight, axis=0)
-            is_in_several = groups_of_person[groups_of_person > 0] > 1
-            table["pooled"] = [self.level, "group"], pooled.n
-            table["pooled_without"] = [self.level, "group"], pooled.n_without
-            table["pooled_df"] = [self.level], pooled.df
-            table["df_of_all"] = [], np.maximum(people - 1, 0).sum()
-            table["several"] = [], is_in_several.mean() if is_in_several.size else 0.0
+            n_people = (groups_of_person > 0).sum()
+            several = (groups_of_person > 1).sum() / np.maximum(n_people, 1)
+            numbers = np.broadcast_arrays(
+                pooled.n, pooled.n_without, pooled.df[:, None], df_of_all, several
+            )
+            dims = [self.level, "group", "of_all"]
+            variables[f"pooled_of_{rate}_group"] = dims, np.stack(numbers, -1)
+        return variables
 
     # --- EER and AUC -----------------------------------------------------------------------------
 

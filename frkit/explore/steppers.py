@@ -88,7 +88,6 @@ def threshold(
             by=attributes.get(attribute),
             histogram=(BINS, (lowest, highest)),
             varying=varying,
-            auc=False,
         )
         suffix = "_group" if attribute in attributes else ""
         with gathered_notices() as notices:

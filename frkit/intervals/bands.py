@@ -34,7 +34,6 @@ from frkit.measures.registry import measure as find_measure
 
 EFFECTIVE = "effective"
 METHODS = (EFFECTIVE, *FROM_REPLICATES)
-WITHOUT_REPLICATES = (EFFECTIVE,)
 TIE = 1e-12  # an end this close to the fair value reaches it
 DRAWS = 10_000  # of the largest height along a curve
 AnyMeasure = str | Callable[[xr.Dataset], xr.DataArray] | Measure
@@ -160,14 +159,7 @@ def band(
     measure = with_reads(find_measure(measure), data_of(whole))
     method = choose(method, whole, measure)
     evaluation, left_out = with_enough_people(whole, measure, target)
-    data = data_of(evaluation)
-    require(
-        measure.name not in THRESHOLDS or "far_level" in data.coords,
-        "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
-    )
-    about: dict = {"level": level}
-    if left_out:
-        about["left_out"] = left_out
+    about: dict = {"level": level, "left_out": left_out or None}
     if method != EFFECTIVE:
         result = interval(values_of(evaluation, measure), method, level, measure.scale)
     else:
@@ -186,7 +178,12 @@ def band(
 
 def choose(method, evaluation, measure):
     """The method that was named, or effective numbers where only rates are read."""
-    measure(data_of(evaluation))  # raises if a variable is missing
+    data = data_of(evaluation)
+    measure(data)  # raises if a variable is missing
+    require(
+        measure.name not in THRESHOLDS or "far_level" in data.coords,
+        "these thresholds were given and do not vary; evaluate at far=... for those of FAR levels",
+    )
     if method is not None:
         require_one_of("method", method, METHODS)
         return method

@@ -337,7 +337,7 @@ def paired_t_test(a, b, measure, level):
             result["df"] = np.minimum(a.df, b.df)
             smallest_p = 0.0
         se = np.sqrt(variance).where(np.isfinite(estimate))
-        p = 2 * xr.apply_ufunc(stdtr, result.df, -np.abs(estimate) / se)
+        p = 2 * stdtr(result.df, -np.abs(estimate) / se)
     reach = stdtrit(result.df, (1 + level) / 2) * se
     reach = xr.where(smallest_p >= 1 - level, np.maximum(reach, np.abs(estimate)), reach)
     result = result.assign(

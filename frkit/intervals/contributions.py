@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from frkit.base import require, require_one_of
+from frkit.evaluation.nodes import EARLIER
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 
 TARGETS = (NEW_PEOPLE, THESE_PEOPLE)
@@ -39,10 +40,15 @@ def contributions(evaluation, name, target, *, fixed_threshold=False) -> xr.Data
     return added
 
 
+def thresholds_were_found(evaluation):
+    """Whether thresholds were found at FAR levels, and so have an error of their own."""
+    return evaluation["people"].attrs["level_of"] == "far"
+
+
 def _at_level(added, evaluation, name, target):
     """What units add where the threshold errs, too."""
     added = added.assign(noise=added.noise_at_level, variance=added.variance_at_level)
-    if not name.startswith(OWN_THRESHOLD) and evaluation["people"].attrs["level_of"] == "far":
+    if not name.startswith(OWN_THRESHOLD) and thresholds_were_found(evaluation):
         of_groups = "threshold_group" in evaluation["empirical"] and name.endswith("_group")
         threshold = "threshold_group" if of_groups else "threshold"
         reference = _table(evaluation, threshold, target)
@@ -68,15 +74,22 @@ def _table(evaluation, name, target):
         "and labels that do not vary within a person, which is not so here: take target='new "
         "people'",
     )
-    added = evaluation[node][name].to_dataset()
+    table = evaluation[node].to_dataset()
+    require("moment" in table.coords, EARLIER)
+    table = table.rename({unit: UNIT})
+    stored = table.variables  # without labels, which takes less time
+    of_rate = f"_of_{name}"
+    parts = {each.removesuffix(of_rate): stored[each] for each in table if each.endswith(of_rate)}
+    if name.startswith("threshold") and "influence" not in parts:
+        parts["influence"] = stored[f"influence_of_{name.replace('threshold', 'far')}"]
+    for part, dim in {"moments": "moment", "pooled": "of_all"}.items():
+        if part in parts:
+            numbers = parts.pop(part).transpose(dim, ...)
+            parts |= dict(zip(table[dim].values.tolist(), numbers))
+    dims = {dim for variable in parts.values() for dim in variable.dims}
+    coords = {label: each for label, each in table.coords.items() if {*each.dims} <= dims}
+    added = xr.Dataset(parts, coords)
     _check_rate(added.rate, name, evaluation["empirical"].to_dataset())
-    if name == "threshold" and "influence" not in added:
-        added = added.assign(evaluation[node]["far"].to_dataset()[["influence", "errors"]])
-    if unit in added.dims:
-        added = added.rename({unit: UNIT})
-    names = evaluation["people"].coords.get("identity")
-    if target == NEW_PEOPLE and names is not None and UNIT in added.dims:
-        added = added.assign_coords(identity=(UNIT, names.values))
     return added
 
 

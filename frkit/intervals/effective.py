@@ -16,7 +16,7 @@ from scipy.special import betaincinv, ndtri, stdtrit
 
 from frkit.base import require
 from frkit.evaluation.nodes import provenance_of
-from frkit.intervals.contributions import UNIT, UNSEEN, contributions
+from frkit.intervals.contributions import UNIT, UNSEEN, contributions, thresholds_were_found
 from frkit.intervals.reading import NEW_PEOPLE, data_of
 from frkit.measures.registry import IDENTITY_SCALE, LOG_SCALE, variables_read
 
@@ -31,7 +31,7 @@ FEWEST_ACCEPTED = 2.5  # with fewer pairs of people, FRR at a FAR level has the 
 STEP = 1e-4  # rates are moved by this share of what a unit adds
 
 
-def effective_number(contribution, level=0.95):
+def effective_number(contribution, level):
     """Independent comparisons that a rate is worth: n = p (1 - p) / v.
 
     contribution : from `contributions`, or its variables without labels, which takes less time.
@@ -93,7 +93,7 @@ def highest_without_errors(contribution, level):
     else:
         n = np.minimum(contribution["units"], contribution["most"])
         df = contribution["df"]
-    _, highest = labelled_jeffreys(0 * n, of_few_people(n, df, level), level)
+    _, highest = jeffreys(0 * n, of_few_people(n, df, level), level)
     return highest
 
 
@@ -125,11 +125,6 @@ def jeffreys(rate, n, level):
     return np.minimum(lower, rate), np.maximum(upper, rate)
 
 
-def labelled_jeffreys(*arrays):
-    """`jeffreys` of labelled arrays."""
-    return xr.apply_ufunc(jeffreys, *arrays, output_core_dims=[[], []])
-
-
 def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=False):
     """Jeffreys' interval of a rate with `n_effective`, its effective number of comparisons.
 
@@ -140,7 +135,7 @@ def effective_rates(evaluation, name, target, level=0.95, *, fixed_threshold=Fal
     rate = evaluation["empirical"][name].drop_attrs(deep=False)
     added = contributions(evaluation, name, target, fixed_threshold=fixed_threshold).variables
     n = effective_number(added, level)
-    lower, upper = labelled_jeffreys(rate.variable, n, level)
+    lower, upper = jeffreys(rate.variable, n, level)
     if name.startswith(("far", "frr")) and target == NEW_PEOPLE:
         highest = highest_without_errors(added, level)
         lower, upper = np.minimum(lower, 1 - highest), np.maximum(upper, highest)
@@ -181,7 +176,7 @@ def threshold_interval(evaluation, name, level, target):
             kwargs={"left": np.inf, "right": -np.inf},
             vectorize=True,
         )
-        for far in labelled_jeffreys(added.curve_far, n_effective, level)
+        for far in jeffreys(added.curve_far, n_effective, level)
     ]
     ends = [_sign_of_scores(evaluation) * end for end in ends]
     ends = xr.concat([estimate, *ends], "end", coords="minimal", compat="override")
@@ -214,7 +209,10 @@ def linearised(evaluation, measure, target):
     people who were not seen.
     """
     data = data_of(evaluation)
-    names = [name for name in variables_read(measure, data) if name in MOVED]
+    moved_by_people = {*MOVED}
+    if not thresholds_were_found(evaluation):
+        moved_by_people -= {*THRESHOLDS}
+    names = [name for name in variables_read(measure, data) if name in moved_by_people]
     require(names, f"{measure.name!r} reads no rate: name a method that reads replicates")
     on_scale, _ = SCALES[measure.scale]
     added = {name: contributions(evaluation, name, target) for name in names}

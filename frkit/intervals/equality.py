@@ -93,7 +93,8 @@ def equal_groups(evaluation, name, target):
     added = contributions(evaluation, name, target, fixed_threshold=True)
     estimable = (added.people >= FEWEST_PEOPLE[name]) & rate.notnull()
     n = added.pooled.where(estimable)
-    result = xr.Dataset({"estimate": rate, "n_effective": n, "df": added.pooled_df})
+    df = added.pooled_df.isel(group=0, drop=True)  # of all groups
+    result = xr.Dataset({"estimate": rate, "n_effective": n, "df": df})
     if (added.several > SEVERAL).any():
         return result.assign_attrs(warning=IN_SEVERAL)
     return result.assign_attrs({"warning": FEW_PEOPLE} if (added.pooled_df < 1).any() else {})
@@ -147,11 +148,16 @@ def _warning_of(groups_of_rates):
 # --- the floor and the interval of a measure -----------------------------------------------------
 
 
+def _groups_of_rates(evaluation, measure, target):
+    """`equal_groups` of each rate that a disparity reads, by its name."""
+    names = rates_of_line(measure, data_of(evaluation))
+    return {name: equal_groups(evaluation, name, target) for name in names}
+
+
 def draws_of_equal_groups(evaluation, measure, target):
     """The measure of draws from equal groups, over `replicate`; p of equality and n_effective."""
-    names = rates_of_line(measure, data_of(evaluation))
     dims = "replicate", "group"
-    groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
+    groups_of_rates = _groups_of_rates(evaluation, measure, target)
     drawn = {
         name: at_levels_and_models(groups, equal_draws, dims, draws=DRAWS)
         for name, groups in groups_of_rates.items()
@@ -167,13 +173,12 @@ def disparity_interval(evaluation, measure, level, target):
     (Bonferroni), with twice the smaller p: its ends are at those rates that are its ends with the
     other rate as observed.
     """
-    names = rates_of_line(measure, data_of(evaluation))
-    groups_of_rates = {name: equal_groups(evaluation, name, target) for name in names}
+    groups_of_rates = _groups_of_rates(evaluation, measure, target)
     test = equality_test(evaluation, groups_of_rates)
-    data = data_of(evaluation)[[*names]]
+    data = data_of(evaluation)[[*groups_of_rates]]
     estimate = measure(data)
     is_of_ratios = _depends_on_ratios_alone(measure, data)
-    options = {"level": 1 - (1 - level) / len(names), "free_level": not is_of_ratios}
+    options = {"level": 1 - (1 - level) / len(groups_of_rates), "free_level": not is_of_ratios}
     dims = "truth", "group"
     truths = {
         name: at_levels_and_models(groups, compatible_rates, dims, **options)

@@ -99,7 +99,7 @@ def fair_floor(
     data = data_of(evaluation)
     estimate = measure(data)
     test = {}
-    about: dict = {"kind": "fair_floor", "level": level}
+    about: dict = {"kind": "fair_floor", "level": level, "left_out": left_out or None}
     if measure.permuted:
         require(
             PERMUTED in evaluation.children,
@@ -116,8 +116,6 @@ def fair_floor(
         )
         draws, test = draws_of_equal_groups(evaluation, measure, target)
         about["target"] = target
-        if left_out:
-            about["left_out"] = left_out
     result = against(estimate, draws, measure.fair, level).assign(test)
     result = with_resolved(result, measure, evaluation)
     result = with_attrs(result, evaluation, measure, "fair floor", **about)

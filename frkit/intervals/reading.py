@@ -220,21 +220,13 @@ def words_of_condition(condition):
     if not dims or not condition.any():
         return ""
     is_there = condition.any({*condition.dims} - {*dims}).transpose(*dims)
-    labels = [condition[dim].values for dim in dims]
-    combinations = [
-        [label[number] for label, number in zip(labels, numbers)]
-        for numbers in np.argwhere(is_there.values)
-    ]
-    for k, dim in enumerate(dims):
-        together: dict[tuple, list] = {}  # labels of this dim by those of the others
-        for combination in combinations:
-            others = *combination[:k], *combination[k + 1 :]
-            together.setdefault(others, []).append(combination[k])
-        combinations = [
-            [*others[:k], _labels(condition, dim, these), *others[k:]]
-            for others, these in together.items()
-        ]
-    texts = [" ".join(combination) for combination in combinations]
+    places = is_there.to_series().rename("is_there").reset_index()
+    places = places[places["is_there"]]
+    for dim in dims:
+        others = [column for column in places if column != dim]
+        places = places.groupby(others, sort=False)[dim].agg(list).reset_index()
+        places[dim] = [_labels(condition, dim, labels) for labels in places[dim]]
+    texts = [" ".join(words) for words in places[dims].values]
     more = len(texts) - MOST_COMBINATIONS
     return "; ".join(texts[:MOST_COMBINATIONS]) + (f"; and {more} more" if more > 0 else "")
 

@@ -181,6 +181,21 @@ def test_an_evaluation_survives_a_file(scores, tmp_path):
         fk.open_evaluation(tmp_path / "absent.nc")
 
 
+@quiet
+def test_an_evaluation_of_an_earlier_version_is_refused(scores, tmp_path):
+    """What people add to each rate had a node of its own."""
+    ev = fk.evaluate(scores, far=FAR)
+    of_frr = xr.Dataset({"rate": ev["empirical"].frr, "variance": ev["empirical"].frr})
+    nodes = {"empirical": ev["empirical"].to_dataset(), "people/frr": of_frr}
+    earlier = xr.DataTree.from_dict(nodes)
+    earlier.attrs = ev.attrs
+    with refused("earlier version", "again"):
+        fk.band(earlier, "frr")
+    earlier.to_netcdf(tmp_path / "earlier.nc", engine="h5netcdf")
+    with refused("earlier version", "again"):
+        fk.open_evaluation(tmp_path / "earlier.nc")
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*Zarr", "ignore:Consolidated metadata")
 @pytest.mark.filterwarnings("ignore:.*fewer than ten false accepts")

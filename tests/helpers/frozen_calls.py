@@ -14,7 +14,6 @@ import xarray as xr
 from paths import REAL_DATA
 
 import frkit as fk
-from frkit.intervals import provenance
 
 TABLE = Path(__file__).parents[1] / "project" / "frozen_numbers.npz"
 FARS = [0.01, 0.1, 0.3]
@@ -208,7 +207,7 @@ def questions(evaluation, options):
     if evaluation["empirical"].sizes.get("model", 1) > 1:
         for measure in ("frr", "eer"):
             yield f"models by {measure}", lambda measure=measure: fk.compare(evaluation, measure)
-    if provenance(evaluation)["complete"]:
+    if "images" in evaluation.children:
         yield "these people", lambda: fk.band(evaluation, "frr", target="these people")
         yield "FAR of these people", lambda: fk.band(evaluation, "far", target="these people")
     if "resampling" in options:

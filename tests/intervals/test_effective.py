@@ -183,6 +183,17 @@ def test_a_rate_as_a_function_has_the_variance_of_the_rate(rates_of_all_kinds, n
     np.testing.assert_allclose(half, 2 * stats.norm.ppf(0.975) * sd, rtol=1e-3)
 
 
+def test_a_threshold_that_was_given_has_no_error_of_its_own():
+    faces = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=0).sample(per_identity=6)
+    ev = fk.evaluate(fk.score_tensor(faces), threshold=[0.3, 0.4])
+    of_rates = fk.band(ev, lambda rates: rates.frr + rates.far)
+    with_threshold = fk.band(ev, lambda rates: rates.frr + rates.far + rates.threshold)
+    width = with_threshold.upper - with_threshold.lower
+    np.testing.assert_allclose(width, of_rates.upper - of_rates.lower)
+    with refused("thresholds", "given"):
+        fk.compare(ev, ev, "threshold")
+
+
 def test_what_is_read_besides_rates_asks_for_replicates(rates_of_all_kinds):
     with refused("resampling=Resampling(...)"):
         fk.band(rates_of_all_kinds, lambda t: t.frr + 0 * t.get("false_rejects", 0))

@@ -33,7 +33,7 @@ from frkit.scores.kept import (
 )
 
 BATCH, SUBSET = "batch", "subset"
-RATES = {"weighting": "pair", "people": False, "auc": False}  # options of all evaluations
+RATES = {"weighting": "pair", "people": False}  # options of all evaluations
 
 
 def subset_rates(

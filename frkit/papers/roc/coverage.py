@@ -23,7 +23,7 @@ from frkit.base import (
 from frkit.evaluation.nodes import versions
 from frkit.evaluation.options import far_levels
 from frkit.intervals import METHODS, band, fair_floor
-from frkit.intervals.bands import WITHOUT_REPLICATES, AnyMeasure
+from frkit.intervals.bands import EFFECTIVE, AnyMeasure
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import measure as find_measure
 from frkit.papers.along import side_by_side
@@ -137,7 +137,6 @@ def coverage(
         require_inside("levels", level, 0, 1)
     Resampling(n=replicates, seed=seed)  # refuses other numbers
     far = far_levels(1e-6, 1e-1) if far is None else np.unique(checked_far(far))
-    by_people = [method for method in methods if method in WITHOUT_REPLICATES]
     study = Study(
         population=population,
         n_identities=n_identities,
@@ -147,7 +146,7 @@ def coverage(
         schemes=schemes,
         replicates=replicates,
         seed=seed,
-        people=len(by_people) > 0,
+        people=EFFECTIVE in methods,
     )
     truth = exact(study, measure)
     target = THESE_PEOPLE if n_identities is None else NEW_PEOPLE
@@ -156,9 +155,9 @@ def coverage(
         """Evaluations by every scheme, with the intervals that read what people add to rates."""
         evaluations = study.data_set(number).values()
         for evaluation in evaluations:
-            for method in by_people:
-                rows = _intervals(evaluation, measure, method, levels, target)
-                evaluation[method] = xr.DataTree(rows)
+            if EFFECTIVE in methods:
+                rows = _intervals(evaluation, measure, EFFECTIVE, levels, target)
+                evaluation[EFFECTIVE] = xr.DataTree(rows)
         return [without_people(evaluation) for evaluation in evaluations]
 
     of_data_sets = side_by_side(evaluated, range(n_datasets), "data sets", progress)
