@@ -64,7 +64,7 @@ def matrix_of_contents(contents, options):
         **dict(zip(SIDES, images or ())),
     )
     if not roles.from_user & {*OPPOSITE}:
-        check_direction(values, people, missing, is_distance, name)
+        check_direction(values, people, missing, is_distance, same_images, name)
     return scores.assign_attrs(roles.attrs())
 
 

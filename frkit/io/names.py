@@ -42,7 +42,8 @@ WEAK = _sets(
 )
 MODEL = frozenset(  # also with "name" or "id" behind, and as a plural
     """model network net backbone architecture arch algorithm algo matcher method encoder embedder
-    extractor system recogniser recognizer checkpoint epoch""".split()
+    extractor system recogniser recognizer checkpoint epoch metric similaritymetric
+    distancemetric""".split()
 )
 IDS = frozenset({"", "id", "ids", "name", "names"})  # of people or of images: the data say which
 PREFIXES = frozenset(
