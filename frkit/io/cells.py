@@ -35,16 +35,21 @@ def several_marks(missing):
 
 
 def without_words(table, missing):
-    """Return a table whose columns of numbers are blank where the user's words say "failed"."""
-    words = [mark for mark in several_marks(missing) if isinstance(mark, str)]
+    """Return a table whose columns of numbers are blank where the user says "failed".
+
+    That is by words, or by infinite numbers; others are left to who reads the scores.
+    """
+    marks = several_marks(missing)
+    words = [mark for mark in marks if isinstance(mark, str)]
+    infinite = [mark for mark in marks if mark in (np.inf, -np.inf)]
 
     def without(column):
         """Return a column; blank where it has a word, if its other cells are numbers."""
-        is_word = column.astype(str).isin(words)
+        is_word = column.astype(str).isin(words) | np.isin(as_numbers(column)[0], infinite)
         is_score = is_word.any() and is_number_column(column[~is_word])
         return column.mask(is_word) if is_score else column
 
-    return table.apply(without) if words else table
+    return table.apply(without) if words or infinite else table
 
 
 def to_numbers(column, blank=True):

@@ -104,10 +104,18 @@ def check_header(header):
 
 def by_row(table):
     """Return a table whose index counts rows from 1, and whose names are text."""
+    table = table.apply(_without_arrays)
     first_row = table.iloc[:1].astype(object).to_numpy().ravel()
     table = table.loc[:, [_is_of_labels(cell) for cell in first_row] or slice(None)]
     table.index = pd.RangeIndex(1, len(table) + 1, name="row")
     return table.rename(columns=str)
+
+
+def _without_arrays(column):
+    """Return a column of numbers, each of which may be an array without dimensions."""
+    cell = column.iloc[0] if len(column) else None
+    is_array = isinstance(cell, np.ndarray) and cell.ndim == 0
+    return column.map(np.ndarray.item) if is_array else column
 
 
 def _is_of_labels(cell):

@@ -728,3 +728,28 @@ def test_match_and_no_match_are_words_of_truth():
     words = np.where(LABELLED.genuine == 1, "match", "no match")
     pairs = fk.open_data(LABELLED.assign(genuine=words))
     np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
+
+
+# --- dead ends that a stranger found in a sixth walk ----------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["inf", "-inf", "Infinity"])
+def test_an_infinite_mark_is_taken_by_each_call_that_is_proposed(tmp_path, capsys, word):
+    path = tmp_path / "list.csv"
+    is_failed = np.arange(len(SCORES)) % 50 == 0
+    LABELLED.assign(score=np.where(is_failed, word, SCORES.astype(str))).to_csv(path, index=False)
+    _, calls = asked_about(path)
+    for data in (run(calls[-1]), fk.open_data(path, missing=float(word))):
+        np.testing.assert_array_equal(np.isnan(scores_of(data)[0]), is_failed)
+    assert main(["look", str(path)]) == 2
+    command = re.findall(r"frkit look \S+ (.*)", capsys.readouterr().err)[-1]
+    assert main(["look", str(path), *command.split()]) == 0
+
+
+def test_cells_that_are_arrays_of_one_number_are_numbers():
+    cells = [np.array(score) for score in SCORES]
+    people = {"person1": PEOPLE[FIRST], "person2": PEOPLE[SECOND]}
+    for columns in ({"genuine": SAME}, people):
+        frame = pd.DataFrame({**columns, "score": cells})
+        np.testing.assert_array_equal(scores_of(fk.open_data(frame))[0], SCORES)
+        assert frame.score[0].ndim == 0
