@@ -114,10 +114,11 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     header = [*map(str, table.columns)]
     if "embedding" in columns:
         return "faces"
-    if is_matrix(table) and not are_faces:
+    has_names = not are_places(header)  # else lines have no header
+    if is_matrix(table) and not are_faces and has_names:
         if {columns.get("identity"), options.get("identity")} & {*header}:
             return "faces"
-        if are_places(header) or are_places(header[1:]):
+        if are_places(header[1:]):
             _ask_kind(
                 "the columns are numbered, and the first column has such numbers, too: are these "
                 "scores of images or people with these numbers"
@@ -139,7 +140,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "pairs"
     if header[0] == "" and are_numbers:
         return "matrix"
-    _ask_what(table, are_numbers and len(header) > 2)
+    _ask_what(table, are_numbers and len(header) > 2 and has_names)
 
 
 def ask_about_people(table, labels):

@@ -218,7 +218,8 @@ def _columns_read(table, user_columns, preset, has_scores):
     columns = {
         role: source
         for role, source in (preset or {}).items()
-        if OPPOSITE.get(role) not in user_columns  # as where the user calls scores distances
+        # as where the user calls scores distances, or names of images people
+        if OPPOSITE.get(role) not in user_columns and source not in user_columns.values()
     }
     roles, genuine = pair_roles(
         table, columns | user_columns, needs_score=has_scores, from_user=user_columns
@@ -398,15 +399,26 @@ def _keep_first_of_each(lines):
         "remove one; scores of several models need a column each, or a column that says which "
         "model a row is of"
     )
-    others = lines.table.columns.difference([*columns, *roles.scores(), roles.column("genuine")])
+    taken = {column for of_role in roles.columns.values() for column in of_role}
     answers = [
         {"columns": {"model": name}}
-        for name in others
+        for name in lines.table.columns.difference([*taken])
         if 1 < lines.table[name].nunique() <= MOST_MODELS
     ]
-    if not roles.from_user & {*SIDES} and not roles.column(WHO[0]):
-        remedy += f"; or {listed(columns)} name people and no images"
-        answers.insert(0, {"columns": dict(zip(WHO, columns))})
+    if not roles.column(WHO[0]):
+        if not roles.from_user & {*SIDES}:
+            remedy += f"; or {listed(columns)} name people and no images"
+            answers.insert(0, {"columns": dict(zip(WHO, columns))})
+    elif len(np.unique(lines.people.rows(differing).pair())) > 1:
+        names = ", ".join(
+            f"{image!r}: frame[{[who, image]}].astype(str).agg('_'.join, axis=1)"
+            for who, image in zip(map(roles.column, WHO), columns)
+        )
+        remedy += (
+            f"; or {listed(columns)} number the images of each person: with names of both, "
+            f"fk.open_data(frame.assign(**{{{names}}})), {WITH_FRAME}; or without names of images"
+        )
+        answers.insert(0, {"columns": dict.fromkeys(SIDES)})
     what = "has two scores" if is_same else "is called genuine and impostor"
     refuse_two(images, differing, lines.table.index, what, remedy, answers)
 

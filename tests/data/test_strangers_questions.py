@@ -753,3 +753,42 @@ def test_cells_that_are_arrays_of_one_number_are_numbers():
         frame = pd.DataFrame({**columns, "score": cells})
         np.testing.assert_array_equal(scores_of(fk.open_data(frame))[0], SCORES)
         assert frame.score[0].ndim == 0
+
+
+@pytest.mark.parametrize("has_truth", [False, True])
+def test_people_without_a_header_are_read_by_the_call_that_is_proposed(tmp_path, has_truth):
+    path = tmp_path / "people.txt"
+    truth = {"label": SAME.astype(int)} if has_truth else {}
+    frame = pd.DataFrame({"a": PEOPLE[FIRST], "b": PEOPLE[SECOND], **truth, "score": SCORES})
+    frame.to_csv(path, sep=" ", header=False, index=False)
+    _, [call] = asked_about(path)
+    pairs = run(call)
+    scores, genuine = scores_of(pairs)
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+    assert {*pairs["images"].identity.values} == {*PEOPLE}
+
+
+def test_numbers_of_images_of_each_person_get_a_line():
+    number = np.tile(range(4), 20)
+    frame = pd.DataFrame({"subject1": WHO[FIRST], "sample1": number[FIRST]})
+    frame = frame.assign(subject2=WHO[SECOND], sample2=number[SECOND], score=SCORES)
+    message, [call] = asked_about(frame)
+    for line, n_images in ((call, 20), (line_in(message), 80)):
+        pairs = run(line, frame=frame)
+        np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
+        images = pairs["images"].to_dataset()
+        assert len(np.unique(images["image" if n_images == 80 else "identity"])) == n_images
+
+
+def test_numbers_of_people_and_images_without_a_header_are_no_matrix(tmp_path):
+    number = np.tile(range(4), 20)
+    columns = np.array([WHO[FIRST], number[FIRST], WHO[SECOND], number[SECOND], SCORES])
+    order = RNG.permutation(len(SAME))
+    np.savetxt(tmp_path / "list.txt", columns[:, order].T, fmt="%d %d %d %d %.4f")
+    _, calls = asked_about(tmp_path / "list.txt")
+    assert not any("matrix" in call for call in calls)
+    roles = {"probe_identity": "1", "reference_identity": "3", "score": "5"}
+    assert any("probe_identity" in call for call in calls)
+    pairs = fk.open_data(tmp_path / "list.txt", columns=roles)
+    np.testing.assert_array_equal(scores_of(pairs)[1], SAME[order])
