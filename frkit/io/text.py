@@ -12,7 +12,7 @@ from frkit.base import InputError, require
 from frkit.data.files import encoding_of, open_text, opener, reading
 from frkit.data.labels import ABRIDGED, NO_WIDTH, stripped
 from frkit.io.cells import FRACTION, NO_NUMBER, NUMBER, THOUSANDS, refuse_cells
-from frkit.io.names import is_known_name
+from frkit.io.names import is_known_name, words_of
 
 HEAD = 100  # lines that show how a table is written
 MOST_COMMENTS = 0.5  # share of lines that can begin with "#" and be no data
@@ -140,10 +140,13 @@ def _refuse_line(row):
         f"line {row.number}: a cell has no end: was an open quote left?",
     )
     require(not row.text.startswith("#"), COMMENT.format(row.number))
+    why = "is it cut, or does it have a separator too many? Correct or remove it"
+    if sum(map(is_known_name, words_of(row.text))) > 1:
+        why = "titles above it are left out by "
+        why += f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}))"
     raise InputError(
         f"line {row.number} has {row.actual_columns} cells; the first line has "
-        f"{row.expected_columns} cells. Titles above a header, such as this line, are left out by "
-        f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}))"
+        f"{row.expected_columns} cells: {why}"
     )
 
 
