@@ -41,7 +41,7 @@ def without_words(table, missing):
     """
     marks = several_marks(missing)
     words = [mark for mark in marks if isinstance(mark, str)]
-    infinite = [mark for mark in marks if mark in (np.inf, -np.inf)]
+    infinite = [*{np.inf, -np.inf}.intersection(marks)]
 
     def without(column):
         """Return a column; blank where it has a word, if its other cells are numbers."""
@@ -95,7 +95,7 @@ def _refuse_words(column, is_bad, blank):
         not (words == column.name).any(),
         f"{_line_of(column, int(np.argmax(is_bad)))} repeats the header: remove this line",
     )
-    is_word = ~words.str.contains("[0-9]")
+    is_word = words.str.fullmatch("[^0-9]+|[A-Za-z]+[-_ ]?[0-9]+")  # or a code such as ERR_12
     if blank and is_word.any():
         marks = words[is_word].unique().tolist()
         reason += f"; failed comparisons are marked by {listed(marks)}, if these say so"
