@@ -18,6 +18,10 @@ NO_TABLE = (
     "sep='_'), vectors by name by pd.DataFrame({'image': list(contents), 'embedding': "
     "list(contents.values())})"
 )
+OF_ARRAYS = (
+    "each cell of a column is an array of one number; numbers are "
+    "fk.open_data(frame.astype({'score': float}))"
+)
 ONE_LEVEL = "df.columns = ['_'.join(map(str, names)) for names in df.columns]"
 
 
@@ -104,22 +108,15 @@ def check_header(header):
 
 def by_row(table):
     """Return a table whose index counts rows from 1, and whose names are text."""
-    table = table.apply(_without_arrays)
     first_row = table.iloc[:1].astype(object).to_numpy().ravel()
     table = table.loc[:, [_is_of_labels(cell) for cell in first_row] or slice(None)]
     table.index = pd.RangeIndex(1, len(table) + 1, name="row")
     return table.rename(columns=str)
 
 
-def _without_arrays(column):
-    """Return a column of numbers, each of which may be an array without dimensions."""
-    cell = column.iloc[0] if len(column) else None
-    is_array = isinstance(cell, np.ndarray) and cell.ndim == 0
-    return column.map(np.ndarray.item) if is_array else column
-
-
 def _is_of_labels(cell):
     """Return whether a cell is a label or a vector, and no picture, object or list of others."""
     if isinstance(cell, (list, np.ndarray)):
+        require(getattr(cell, "ndim", 1), OF_ARRAYS)
         return len(cell) == 0 or isinstance(cell[0], (int, float, np.number))
     return not isinstance(cell, dict) and not (isinstance(cell, bytes) and not cell.isascii())

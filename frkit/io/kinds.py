@@ -18,7 +18,7 @@ from frkit.io.names import (
     side_columns,
     words_of,
 )
-from frkit.io.pair_roles import fractions, looks_like_pairs
+from frkit.io.pair_roles import OTHER_WORDS, fractions, looks_like_pairs, role_of_score
 from frkit.io.roles import OF_PAIRS, Roles, are_truth
 
 GAPS = [  # roles where nothing is known
@@ -33,6 +33,12 @@ MANY_ARRAYS = (
     "fk.faces(np.concatenate([*arrays.values()]), np.repeat(arrays.files, [*map(len, "
     "arrays.values())]))"
 )
+NO_LABELS = (
+    "one column of numbers says nothing about whom they compare. Scores and their labels, 1 for "
+    "genuine, are fk.pairs(np.load('scores.npy'), np.load('labels.npy')), of text fk.pairs("
+    "np.loadtxt('scores.txt'), np.loadtxt('labels.txt'))"
+)
+PROBABILITIES = "columns 0 and 1 may be the probabilities of a classifier: that of 1 is a score"
 PREVIEW = 200  # rows that show what a table contains
 
 
@@ -91,19 +97,28 @@ def _kind_of_arrays(contents, options, are_faces, are_pairs):
     if CELLS not in arrays and matrix_roles(arrays, roles) is not None:
         return "matrix"
     tables = [name for name, array in arrays.items() if np.ndim(array) > 1]
-    if len(tables) == 1 and not words_of(tables[0]) & (NAMES["embedding"] | PREFIXES):
-        name, shape = tables[0], arrays[tables[0]].shape
-        _ask_square(f"array {name!r}", shape)
-        labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
-        if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
-            _ask_kind(
-                f"array {name!r} has as many columns as there are labels, {shape[1]}: are these "
-                "scores of images (rows) with people (columns)"
-            )
+    are_embeddings = any(words_of(name) & (NAMES["embedding"] | PREFIXES) for name in tables)
+    if not (are_embeddings or are_pairs):
+        if any(map(role_of_score, tables)):
+            return "matrix"
+        if len(tables) == 1:
+            _ask_about_array(tables[0], arrays)
     if tables and not are_pairs:
         return "faces"
     contents.data = table_of(contents)
     return _kind_of_table(contents.data.head(PREVIEW), options, are_faces, are_pairs)
+
+
+def _ask_about_array(name, arrays):
+    """Ask whether the only array with rows and columns is a matrix of scores, if it may be one."""
+    shape = arrays[name].shape
+    _ask_square(f"array {name!r}", shape)
+    labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
+    if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
+        _ask_kind(
+            f"array {name!r} has as many columns as there are labels, {shape[1]}: are these "
+            "scores of images (rows) with people (columns)"
+        )
 
 
 def _kind_of_table(table, options, are_faces, are_pairs):
@@ -114,11 +129,20 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     header = [*map(str, table.columns)]
     if "embedding" in columns:
         return "faces"
-    has_names = not are_places(header)  # else lines have no header
-    if is_matrix(table) and not are_faces and has_names:
+    is_named = not are_places(header) or has_embedding(table)  # else lines have no header
+    of_classes = [
+        {"columns": {"score": "1", "genuine": name}}
+        for name in header
+        if {*header} == {"0", "1", name} and are_truth(table[name])
+    ]
+    require(not of_classes, PROBABILITIES, of_classes)
+    are_numbers = [is_number_column(table.iloc[:, number]) for number in range(len(header))]
+    require(are_numbers != [True], NO_LABELS)
+    are_numbers = all(are_numbers[1:])
+    if is_matrix(table) and not are_faces and is_named:
         if {columns.get("identity"), options.get("identity")} & {*header}:
             return "faces"
-        if are_places(header[1:]):
+        if are_places(header) or are_places(header[1:]):
             _ask_kind(
                 "the columns are numbered, and the first column has such numbers, too: are these "
                 "scores of images or people with these numbers"
@@ -126,7 +150,6 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "matrix"
     are_faces |= "identity" in columns
     are_faces |= "labels" in options and not looks_like_pairs(table)
-    are_numbers = all(is_number_column(table.iloc[:, number]) for number in range(1, len(header)))
     if not are_faces and len({*header}) < len(header) and are_numbers:
         return "matrix"  # of a table, names would be distinct
     check_header(header)
@@ -140,7 +163,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "pairs"
     if header[0] == "" and are_numbers:
         return "matrix"
-    _ask_what(table, are_numbers and len(header) > 2 and has_names)
+    _ask_what(table, are_numbers and len(header) > 2 and is_named)
 
 
 def ask_about_people(table, labels):
@@ -191,7 +214,7 @@ def _ask_what(table, are_numbers):
         "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
         "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
         "genuine) or a matrix of scores; columns that are not numbered are one embedding by "
-        f"{EMBEDDING_OF_COLUMNS}",
+        f"{EMBEDDING_OF_COLUMNS}; {OTHER_WORDS}",
         *(roles or GAPS),
         answers=[{"kind": "matrix"}] if are_numbers and not roles else [],
     )
