@@ -10,8 +10,8 @@ from frkit.io.names import are_places
 
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
-FAILURES = "FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED".split()
-FAILURES += "failure Failure FAILURE error Error ERROR".split()
+FAILURES = """FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED
+    failure Failure FAILURE error Error ERROR""".split()
 NO_NUMBER += FAILURES
 # a number that could be written anew, which 007 could not
 NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")

@@ -47,9 +47,6 @@ TWO_COLUMNS = (
     "; columns of a score and of its label are fk.pairs(*np.load(path).T), and probabilities of "
     "two classes fk.pairs(data['probs'][:, 1], data['labels']), with data = np.load(path)"
 )
-OF_TWO_SETS = (
-    "fk.faces(np.concatenate([{images}]), np.concatenate([{people}])), with data = np.load(path)"
-)
 MANY = 8  # numbered columns that can be an embedding, whatever their name
 
 
@@ -147,11 +144,11 @@ def _embedding(roles, columns):
             why += f", with a, b = data[{first!r}], data[{second!r}] and data = np.load(path)"
     people = [_labels_of_set(name, columns) for name in arrays]
     if all(people):
-        sets = [", ".join(f"data[{name!r}]" for name in names) for names in (arrays, people)]
         why += (
             ". If they are sets of images, such as of a gallery and probes, all these images are "
+            f"fk.faces(np.concatenate([data[name] for name in {arrays}]), np.concatenate("
+            f"[data[name] for name in {people}])), with data = np.load(path)"
         )
-        why += OF_TWO_SETS.format(images=sets[0], people=sets[1])
     roles.ask(columns, why, *remedies)
 
 

@@ -34,8 +34,8 @@ MANY_ARRAYS = (
     "arrays.values())]))"
 )
 NO_LABELS = (
-    "one column of numbers says nothing about whom they compare. Scores and their labels, 1 for "
-    "genuine, are fk.pairs(np.load('scores.npy'), np.load('labels.npy')), of text fk.pairs("
+    "one column does not say which pairs are genuine. Scores and their labels, 1 for genuine, are "
+    "fk.pairs(np.load('scores.npy'), np.load('labels.npy')), of text fk.pairs("
     "np.loadtxt('scores.txt'), np.loadtxt('labels.txt'))"
 )
 PROBABILITIES = "columns 0 and 1 may be the probabilities of a classifier: that of 1 is a score"
@@ -102,23 +102,18 @@ def _kind_of_arrays(contents, options, are_faces, are_pairs):
         if any(map(role_of_score, tables)):
             return "matrix"
         if len(tables) == 1:
-            _ask_about_array(tables[0], arrays)
+            name, shape = tables[0], arrays[tables[0]].shape
+            _ask_square(f"array {name!r}", shape)
+            labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
+            if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
+                _ask_kind(
+                    f"array {name!r} has as many columns as there are labels, {shape[1]}: are "
+                    "these scores of images (rows) with people (columns)"
+                )
     if tables and not are_pairs:
         return "faces"
     contents.data = table_of(contents)
     return _kind_of_table(contents.data.head(PREVIEW), options, are_faces, are_pairs)
-
-
-def _ask_about_array(name, arrays):
-    """Ask whether the only array with rows and columns is a matrix of scores, if it may be one."""
-    shape = arrays[name].shape
-    _ask_square(f"array {name!r}", shape)
-    labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
-    if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
-        _ask_kind(
-            f"array {name!r} has as many columns as there are labels, {shape[1]}: are these "
-            "scores of images (rows) with people (columns)"
-        )
 
 
 def _kind_of_table(table, options, are_faces, are_pairs):
@@ -136,9 +131,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         if {*header} == {"0", "1", name} and are_truth(table[name])
     ]
     require(not of_classes, PROBABILITIES, of_classes)
-    are_numbers = [is_number_column(table.iloc[:, number]) for number in range(len(header))]
-    require(are_numbers != [True], NO_LABELS)
-    are_numbers = all(are_numbers[1:])
+    require(len(header) > 1 or has_embedding(table), NO_LABELS)
     if is_matrix(table) and not are_faces and is_named:
         if {columns.get("identity"), options.get("identity")} & {*header}:
             return "faces"
@@ -150,6 +143,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "matrix"
     are_faces |= "identity" in columns
     are_faces |= "labels" in options and not looks_like_pairs(table)
+    are_numbers = all(is_number_column(table.iloc[:, number]) for number in range(1, len(header)))
     if not are_faces and len({*header}) < len(header) and are_numbers:
         return "matrix"  # of a table, names would be distinct
     check_header(header)

@@ -168,8 +168,8 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
     if len(candidates) != 1:
         if is_certain:
             named = [name for name in tables if role_of_score(name)] or tables
-            remedies = ({role_of_score(name) or "score": name} for name in named)
-            roles.ask(columns, NO_MATRIX.replace("NAMES", str(named)), *remedies)
+            why = NO_MATRIX.replace("NAMES", str(named))
+            roles.ask(columns, why, *({role_of_score(name) or "score": name} for name in named))
         return None
     [name] = candidates
     labels = _labels_of_sides(columns, roles.free(columns), columns[name].shape)

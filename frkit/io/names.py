@@ -78,12 +78,12 @@ _TRUTH = _sets(
 MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("spoof spoofed attack presentationattack".split())
 NO_ATTACKS = frozenset({"", "nan", "bonafide", "none", "licit", "0"})  # in a column of their types
-LONG_MARKS = "probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference "
-# what was enrolled is the reference, whichever side a list names first
-LONG_MARKS += "test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model "
-LONG_MARKS += "segment-model utterance-model utt-model "
-LONG_MARKS += "query-candidate probe-candidate source-target query-target test-reference test-ref "
-LONG_MARKS += "unknown-known"
+# of probes and references; what was enrolled is the reference, whichever side a list names first
+LONG_MARKS = """probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference
+    test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model
+    segment-model utterance-model utt-model
+    query-candidate probe-candidate source-target query-target test-reference test-ref
+    unknown-known"""
 # a word of the name of a column that names images
 OF_IMAGES = NAMES["image"].union(
     LONG_MARKS.replace("-", " ").split(), "selfie doc document passport anchor".split()

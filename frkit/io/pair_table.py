@@ -407,10 +407,9 @@ def _keep_first_of_each(lines):
         "remove one; scores of several models need a column each, or a column that says which "
         "model a row is of"
     )
-    others = lines.table.columns.intersection([*roles.attributes, *roles.unused])
     answers = [
         {"columns": {"model": name}}
-        for name in others
+        for name in lines.table.columns.intersection([*roles.attributes, *roles.unused])
         if 1 < lines.table[name].nunique() <= MOST_MODELS
     ]
     if lines.people and np.ptp(lines.people.rows(differing).pair()) > 0:
