@@ -378,7 +378,7 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
     if same_images is False:
         require(not is_symmetric, f"{OF_IMAGES}: leave the option same_images out")
         return
-    rows, scores = some_rows(values, same_images)
+    rows, scores = some_rows(values)
     scores = failed_as_nan(scores, missing, is_distance).ravel()
     codes, distinct = pd.factorize(np.concatenate([np.asarray(side, str) for side in names]))
     probe, reference = np.split(codes, [len(names[0])])
@@ -412,7 +412,7 @@ def check_direction(values, people, missing, is_distance, same_images, name=None
         raise InputError(DISTANCES, directions)
 
 
-def some_rows(values, same_images):
+def some_rows(values, same_images=None):
     """Return places of some rows, and their scores.
 
     In a square, they are NaN where images may be compared with themselves.
