@@ -36,12 +36,13 @@ OF_TWO_SIDES = (
     "fk.pairs(np.sum(a * b, 1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1), genuine)"
 )
 COLUMNS_OF_IMAGES = (
-    "where each column is an image, the line is fk.faces(data[{name!r}].T, data[{label!r}])"
+    "where each column is an image, the line is fk.faces(data[{name!r}].T, data[{label!r}]), with "
+    "data = np.load(path)"
 )
 PAIRS_OF_ROWS = (
     f"where it says which pairs of rows are genuine, they are {OF_TWO_SIDES}, with a, b = "
     "rows[data['idx1']], rows[data['idx2']], or rows[::2], rows[1::2] where the rows of a pair "
-    "follow each other, rows = data[{name!r}]"
+    "follow each other, rows = data[{name!r}] and data = np.load(path)"
 )
 TWO_COLUMNS = (
     "; columns of a score and of its label are fk.pairs(*np.load(path).T), and probabilities of "
@@ -204,14 +205,16 @@ def _ask_who(roles, columns):
     name = roles.column("embedding")
     *_, n_rows, n_features = np.shape(columns[name])
     vectors = [label for label, values in columns.items() if np.ndim(values) == 1]
-    why = f"no column says whom an image shows: a label for each of the {n_rows:,} rows of {name!r}"
-    why += " (a table of labels may have a row for each image)"
+    why = (
+        f"no column says whom an image shows: a label for each of the {n_rows:,} rows of {name!r} "
+        "(a table of labels may have a row for each image)"
+    )
     others = [label for label in vectors if len(columns[label]) != n_rows]
     for label in (_usual(others, "identity") or others)[:1]:
         n_labels = len(columns[label])
         line = COLUMNS_OF_IMAGES if n_labels == n_features else PAIRS_OF_ROWS
         line = line.format(name=name, label=label)
-        why += f"; {label!r} has {n_labels:,} labels: {line}, with data = np.load(path)"
+        why += f"; {label} has {n_labels:,} labels, but there are {n_rows:,} images: {line}"
     if n_features == 2:
         why += TWO_COLUMNS
     if not roles.column("image"):
