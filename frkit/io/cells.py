@@ -8,11 +8,10 @@ import pandas as pd
 from frkit.base import LARGEST_WHOLE, InputError, listed, require
 from frkit.io.names import are_places
 
-NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
 FAILURES = """FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED
     failure Failure FAILURE error Error ERROR""".split()
-NO_NUMBER += FAILURES
+NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", *FAILURES]
 # a number that could be written anew, which 007 could not
 NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")

@@ -86,9 +86,9 @@ LONG_MARKS = """probe-reference probe-bio_ref probe-gallery probe-ref query-gall
     unknown-known"""
 # a word of the name of a column that names images
 OF_IMAGES = NAMES["image"].union(
-    LONG_MARKS.replace("-", " ").split(), "selfie doc document passport anchor".split()
+    LONG_MARKS.replace("-", " ").split(),
+    "selfie doc document passport anchor enrolled verified".split(),
 )
-OF_IMAGES |= {"enrolled", "verified"}
 SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
 MARKS = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")

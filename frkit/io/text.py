@@ -12,7 +12,7 @@ from frkit.base import InputError, require
 from frkit.data.files import encoding_of, open_text, opener, reading
 from frkit.data.labels import ABRIDGED, NO_WIDTH, stripped
 from frkit.io.cells import FRACTION, NO_NUMBER, NUMBER, THOUSANDS, refuse_cells
-from frkit.io.names import is_known_name, words_of
+from frkit.io.names import is_known_name
 
 HEAD = 100  # lines that show how a table is written
 MOST_COMMENTS = 0.5  # share of lines that can begin with "#" and be no data
@@ -141,7 +141,8 @@ def _refuse_line(row):
     )
     require(not row.text.startswith("#"), COMMENT.format(row.number))
     why = "is it cut, or does it have a separator too many? Correct or remove it"
-    if sum(map(is_known_name, words_of(row.text))) > 1:
+    cells = re.split("[,;|\\t ]+", row.text)
+    if any(map(is_known_name, cells)) and not any(map(is_number, cells)):  # it is the header
         why = "titles above it are left out by "
         why += f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}))"
     raise InputError(

@@ -715,9 +715,10 @@ def test_an_infinite_ratio_is_proposed_as_rejected():
     assert rejected.far.item() == pytest.approx(np.mean(SCORES[~SAME] > 0.1))
 
 
-def test_a_title_above_the_header_is_left_out_by_a_line(tmp_path):
+@pytest.mark.parametrize("names", [{}, {"image1": "file1", "image2": "file2", "genuine": "mated?"}])
+def test_a_title_above_the_header_is_left_out_by_a_line(tmp_path, names):
     path = tmp_path / "titled.csv"
-    table = pd.concat([NAMED, LABELLED], axis=1)
+    table = pd.concat([NAMED, LABELLED], axis=1).rename(columns=names)
     path.write_text("Results of the matcher\n\n" + table.to_csv(index=False))
     message, _ = asked_about(path)
     pairs = run(line_in(message), path=path)
@@ -901,8 +902,9 @@ def test_pairs_of_rows_of_embeddings_get_a_line(tmp_path, form):
 @pytest.mark.parametrize("fault", ["cut", "long"])
 def test_a_line_below_the_header_is_no_title(tmp_path, fault):
     path = tmp_path / "list.csv"
-    lines = pd.concat([NAMED, LABELLED], axis=1).to_csv(path, index=False) or path.read_text()
-    lines = lines.splitlines()
+    words = np.where(SAME, "target", "nontarget")
+    table = NAMED.replace("p", "person_", regex=True).assign(score=SCORES, label=words)
+    lines = table.to_csv(index=False).splitlines()
     lines[40] = lines[40][:12] if fault == "cut" else lines[40] + ",note"
     path.write_text("\n".join(lines))
     message, _ = asked_about(path)
