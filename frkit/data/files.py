@@ -70,6 +70,7 @@ def named(path):
 
 def require_data(name, value):
     """Refuse what is neither the path of a file nor a DataFrame."""
+    name = f"{name}, unless it is a DataFrame such as pd.DataFrame(data),"
     return value if isinstance(value, pd.DataFrame) else require_path(name, value)
 
 

@@ -8,11 +8,10 @@ import pandas as pd
 from frkit.base import LARGEST_WHOLE, InputError, listed, require
 from frkit.io.names import are_places
 
-NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>"]
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
-FAILURES = "FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED".split()
-FAILURES += "failure Failure FAILURE error Error ERROR".split()
-NO_NUMBER += FAILURES
+FAILURES = """FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED
+    failure Failure FAILURE error Error ERROR""".split()
+NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", *FAILURES]
 # a number that could be written anew, which 007 could not
 NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
 FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
@@ -35,16 +34,21 @@ def several_marks(missing):
 
 
 def without_words(table, missing):
-    """Return a table whose columns of numbers are blank where the user's words say "failed"."""
-    words = [mark for mark in several_marks(missing) if isinstance(mark, str)]
+    """Return a table whose columns of numbers are blank where the user says "failed".
+
+    That is by words, or by infinite numbers; others are left to who reads the scores.
+    """
+    marks = several_marks(missing)
+    words = [mark for mark in marks if isinstance(mark, str)]
+    infinite = [*{np.inf, -np.inf}.intersection(marks)]
 
     def without(column):
         """Return a column; blank where it has a word, if its other cells are numbers."""
-        is_word = column.astype(str).isin(words)
+        is_word = column.astype(str).isin(words) | np.isin(as_numbers(column)[0], infinite)
         is_score = is_word.any() and is_number_column(column[~is_word])
         return column.mask(is_word) if is_score else column
 
-    return table.apply(without) if words else table
+    return table.apply(without) if words or infinite else table
 
 
 def to_numbers(column, blank=True):
@@ -90,7 +94,7 @@ def _refuse_words(column, is_bad, blank):
         not (words == column.name).any(),
         f"{_line_of(column, int(np.argmax(is_bad)))} repeats the header: remove this line",
     )
-    is_word = ~words.str.contains("[0-9]")
+    is_word = words.str.fullmatch("[^0-9]+|[A-Za-z]+[-_ ]?[0-9]+")  # or a code such as ERR_12
     if blank and is_word.any():
         marks = words[is_word].unique().tolist()
         reason += f"; failed comparisons are marked by {listed(marks)}, if these say so"

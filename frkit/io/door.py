@@ -32,6 +32,7 @@ TAKES = {  # the options of each kind
     "matrix": ("kind", "columns", "identity", "labels", "missing", "failed", "same_images"),
     "pairs": ("kind", "columns", "identity", "labels", "scores", "missing", "failed"),
 }
+OF_A_LIST = "each of a list (records are pd.DataFrame(records), tables of models {'a': frame})"
 ENDINGS = (*sorted(KINDS, key=len, reverse=True), ".txt", ".gz")
 
 
@@ -141,7 +142,7 @@ def open_data(
 def by_model(paths) -> dict:
     """Return files by the names of their models: the files' names without their endings."""
     endings = re.compile(rf"({'|'.join(map(re.escape, ENDINGS))})+$", re.IGNORECASE)
-    names = [endings.sub("", require_path("each file", path).name) for path in paths]
+    names = [endings.sub("", require_path(OF_A_LIST, path).name) for path in paths]
     require(
         len(set(names)) == len(names),
         f"files of several models need distinct names, got {listed(names)}: rename one",

@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, real_numbers, require
+from frkit.base import listed, real_numbers, require
 from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import reading
-from frkit.data.labels import clean_labels
 from frkit.data.sides import Sides
 from frkit.io.cells import are_names_of_rows, as_numbers, is_number_column, refuse_cells, to_numbers
+from frkit.io.file_contents import names_without_header
 from frkit.io.frames import check_header
 from frkit.io.joins import ask_who, share_above
 from frkit.io.names import (
@@ -25,6 +25,7 @@ from frkit.io.names import (
     words_of,
 )
 from frkit.io.notices import ALIKE
+from frkit.io.pair_roles import role_of_score
 from frkit.io.roles import FLAGS, roles_of_user, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
@@ -36,8 +37,18 @@ EMBEDDING_OF_COLUMNS = "fk.faces(frame[columns].to_numpy(), frame['person'])"
 OF_TWO_SIDES = (
     "fk.pairs(np.sum(a * b, 1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1), genuine)"
 )
-OF_TWO_SETS = (
-    "fk.faces(np.concatenate([{images}]), np.concatenate([{people}])), with data = np.load(path)"
+COLUMNS_OF_IMAGES = (
+    "where each column is an image, the line is fk.faces(data[{name!r}].T, data[{label!r}]), with "
+    "data = np.load(path)"
+)
+PAIRS_OF_ROWS = (
+    f"where it says which pairs of rows are genuine, they are {OF_TWO_SIDES}, with a, b = "
+    "rows[data['idx1']], rows[data['idx2']], or rows[::2], rows[1::2] where the rows of a pair "
+    "follow each other, rows = data[{name!r}] and data = np.load(path)"
+)
+TWO_COLUMNS = (
+    "; columns of a score and of its label are fk.pairs(*np.load(path).T), and probabilities of "
+    "two classes fk.pairs(data['probs'][:, 1], data['labels']), with data = np.load(path)"
 )
 MANY = 8  # numbered columns that can be an embedding, whatever their name
 
@@ -118,6 +129,7 @@ def _embedding(roles, columns):
     embeddings = _usual(arrays, "embedding", NAMES["embedding"] | PREFIXES)
     if not embeddings:
         embeddings = [name for name in arrays if words_of(name) & NAMES["embedding"]]
+    arrays = [name for name in arrays if not role_of_score(name)]
     if not embeddings and len(arrays) == 1 and not words_of(arrays[0]) & NO_SCORE:
         embeddings = arrays
     if len(embeddings) == 1:
@@ -135,11 +147,11 @@ def _embedding(roles, columns):
             why += f", with a, b = data[{first!r}], data[{second!r}] and data = np.load(path)"
     people = [_labels_of_set(name, columns) for name in arrays]
     if all(people):
-        sets = [", ".join(f"data[{name!r}]" for name in names) for names in (arrays, people)]
         why += (
             ". If they are sets of images, such as of a gallery and probes, all these images are "
+            f"fk.faces(np.concatenate([data[name] for name in {arrays}]), np.concatenate("
+            f"[data[name] for name in {people}])), with data = np.load(path)"
         )
-        why += OF_TWO_SETS.format(images=sets[0], people=sets[1])
     roles.ask(columns, why, *remedies)
 
 
@@ -196,21 +208,23 @@ def _is_class(roles, columns, name):
 def _ask_who(roles, columns):
     """Ask who is in images, and show what patterns of their names would say."""
     name = roles.column("embedding")
-    n_rows = np.shape(columns[name])[-2]
+    *_, n_rows, n_features = np.shape(columns[name])
     vectors = [label for label, values in columns.items() if np.ndim(values) == 1]
-    turned = [label for label in vectors if [len(columns[label])] == [*np.shape(columns[name])[1:]]]
-    for label in _usual(turned, "identity") or turned:
-        raise InputError(
-            f"{name!r} has {n_rows:,} rows, and {label!r} has as many labels as it has columns: "
-            f"where each column is an image, the line is fk.faces(data[{name!r}].T, "
-            f"data[{label!r}]), with data = np.load(path)"
-        )
-    for label in _usual(vectors, "identity"):
-        clean_labels(columns[label], n_rows, label)  # says that lengths differ
-    why = f"no column says whom an image shows: a label for each of the {n_rows:,} rows of {name!r}"
-    why += " (a table of labels may have a row for each image)"
+    why = (
+        f"no column says whom an image shows: a label for each of the {n_rows:,} rows of {name!r} "
+        "(a table of labels may have a row for each image)"
+    )
+    others = [label for label in vectors if len(columns[label]) != n_rows]
+    for label in (_usual(others, "identity") or others)[:1]:
+        n_labels = len(columns[label])
+        line = COLUMNS_OF_IMAGES if n_labels == n_features else PAIRS_OF_ROWS
+        line = line.format(name=name, label=label)
+        why += f"; {label} has {n_labels:,} labels, but there are {n_rows:,} images: {line}"
+    if n_features == 2:
+        why += TWO_COLUMNS
     if not roles.column("image"):
-        roles.ask(columns, why, {"identity": "..."}, answers=[{"labels": "..."}])
+        fitting = free_labels(roles, columns, n_rows)
+        roles.ask(fitting, why, {"identity": "..."}, answers=[{"labels": "..."}])
     names = np.asarray(columns[roles.column("image")]).astype(str)
     rows = np.sort(np.argsort(names)[:COMPARED])
     first, second, cosines = _some_cosines(roles, columns, rows)
@@ -284,7 +298,7 @@ def _blocks(table):
     """Return the sets of numbered columns that can be embeddings."""
     header = list(table.columns)
     sample = some_rows(table)
-    if header == [str(number) for number in range(1, len(header) + 1)]:  # there is no header
+    if header == names_without_header(table):
         numbers = [name for name in header if (as_numbers(sample[name])[0] % 1 > 0).any()]
         return {"numbers": numbers} if len(numbers) > 1 else {}
     blocks = {}

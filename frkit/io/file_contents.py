@@ -85,7 +85,7 @@ def read_contents(path, options):
     table = contents.data
     columns = options.get("columns") or {}
     are_given = any(str(name).isdigit() for name in columns.values())
-    if file_kind(path) == "text" and not are_given and [*table] == _numbered(table):
+    if file_kind(path) == "text" and not are_given and [*table] == names_without_header(table):
         return _lines(contents, "scores" in options)
     return _rfw(contents) if {*RFW.values()} <= {*table} else contents
 
@@ -103,9 +103,9 @@ def _read(path):
 
 
 def _flat(array):
-    """Return names that are stored as one column, or as one row, in one dimension."""
-    is_line = isinstance(array, np.ndarray) and array.ndim == 2 and 1 in array.shape
-    return array.ravel() if is_line else array
+    """Return an array in memory without axes of length 1; the first of three may be of models."""
+    axes = np.shape(array)[np.ndim(array) != 2 :]
+    return array.squeeze() if isinstance(array, np.ndarray) and 1 in axes else array
 
 
 def table_of(contents):
@@ -126,7 +126,7 @@ def table_of(contents):
 # --- lines without a header -----------------------------------------------------------------------
 
 
-def _numbered(table):
+def names_without_header(table):
     """Return the names that columns of a text without a header have."""
     return [str(number + 1) for number in range(len(table.columns))]
 

@@ -113,5 +113,10 @@ def by_row(table):
 def _is_of_labels(cell):
     """Return whether a cell is a label or a vector, and no picture, object or list of others."""
     if isinstance(cell, (list, np.ndarray)):
+        require(
+            getattr(cell, "ndim", 1),
+            "each cell of a column is an array of one number; numbers are "
+            "fk.open_data(frame.astype({'score': float}))",
+        )
         return len(cell) == 0 or isinstance(cell[0], (int, float, np.number))
     return not isinstance(cell, dict) and not (isinstance(cell, bytes) and not cell.isascii())

@@ -18,7 +18,7 @@ from frkit.io.names import (
     side_columns,
     words_of,
 )
-from frkit.io.pair_roles import fractions, looks_like_pairs
+from frkit.io.pair_roles import OTHER_WORDS, fractions, looks_like_pairs, role_of_score
 from frkit.io.roles import OF_PAIRS, Roles, are_truth
 
 GAPS = [  # roles where nothing is known
@@ -33,6 +33,12 @@ MANY_ARRAYS = (
     "fk.faces(np.concatenate([*arrays.values()]), np.repeat(arrays.files, [*map(len, "
     "arrays.values())]))"
 )
+NO_LABELS = (
+    "one column does not say which pairs are genuine. Scores and their labels, 1 for genuine, are "
+    "fk.pairs(np.load('scores.npy'), np.load('labels.npy')), of text fk.pairs("
+    "np.loadtxt('scores.txt'), np.loadtxt('labels.txt'))"
+)
+PROBABILITIES = "columns 0 and 1 may be the probabilities of a classifier: that of 1 is a score"
 PREVIEW = 200  # rows that show what a table contains
 
 
@@ -91,15 +97,19 @@ def _kind_of_arrays(contents, options, are_faces, are_pairs):
     if CELLS not in arrays and matrix_roles(arrays, roles) is not None:
         return "matrix"
     tables = [name for name, array in arrays.items() if np.ndim(array) > 1]
-    if len(tables) == 1 and not words_of(tables[0]) & (NAMES["embedding"] | PREFIXES):
-        name, shape = tables[0], arrays[tables[0]].shape
-        _ask_square(f"array {name!r}", shape)
-        labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
-        if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
-            _ask_kind(
-                f"array {name!r} has as many columns as there are labels, {shape[1]}: are these "
-                "scores of images (rows) with people (columns)"
-            )
+    are_embeddings = any(words_of(name) & (NAMES["embedding"] | PREFIXES) for name in tables)
+    if not (are_embeddings or are_pairs):
+        if any(map(role_of_score, tables)):
+            return "matrix"
+        if len(tables) == 1:
+            name, shape = tables[0], arrays[tables[0]].shape
+            _ask_square(f"array {name!r}", shape)
+            labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
+            if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
+                _ask_kind(
+                    f"array {name!r} has as many columns as there are labels, {shape[1]}: are "
+                    "these scores of images (rows) with people (columns)"
+                )
     if tables and not are_pairs:
         return "faces"
     contents.data = table_of(contents)
@@ -114,7 +124,15 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     header = [*map(str, table.columns)]
     if "embedding" in columns:
         return "faces"
-    if is_matrix(table) and not are_faces:
+    is_named = not are_places(header) or has_embedding(table)  # else lines have no header
+    of_classes = [
+        {"columns": {"score": "1", "genuine": name}}
+        for name in header
+        if {*header} == {"0", "1", name} and are_truth(table[name])
+    ]
+    require(not of_classes, PROBABILITIES, of_classes)
+    require(len(header) > 1 or has_embedding(table), NO_LABELS)
+    if is_matrix(table) and not are_faces and is_named:
         if {columns.get("identity"), options.get("identity")} & {*header}:
             return "faces"
         if are_places(header) or are_places(header[1:]):
@@ -139,7 +157,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "pairs"
     if header[0] == "" and are_numbers:
         return "matrix"
-    _ask_what(table, are_numbers and len(header) > 2)
+    _ask_what(table, are_numbers and len(header) > 2 and is_named)
 
 
 def ask_about_people(table, labels):
@@ -190,7 +208,7 @@ def _ask_what(table, are_numbers):
         "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
         "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
         "genuine) or a matrix of scores; columns that are not numbered are one embedding by "
-        f"{EMBEDDING_OF_COLUMNS}",
+        f"{EMBEDDING_OF_COLUMNS}; {OTHER_WORDS}",
         *(roles or GAPS),
         answers=[{"kind": "matrix"}] if are_numbers and not roles else [],
     )

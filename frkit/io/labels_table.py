@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import UNKNOWN, listed, require, require_path, warn
-from frkit.data.files import file_kind, named, not_read
+from frkit.base import UNKNOWN, listed, require, warn
+from frkit.data.files import file_kind, named, not_read, require_data
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.io.arrays import read_npy
 from frkit.io.cells import as_numbers, is_number_column
@@ -20,8 +20,7 @@ def read_labels(labels):
 
     labels : path or pd.DataFrame
     """
-    if not isinstance(labels, pd.DataFrame):
-        labels = require_path("labels", labels)
+    labels = require_data("labels", labels)
     with named(labels):
         kind = file_kind(labels)
         if kind == "npy":  # which says less of its labels than a list of people

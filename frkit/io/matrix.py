@@ -196,7 +196,7 @@ def score_matrix(
     }
     if isinstance(scores, np.ndarray):
         _warn_of_failed(lazy, probes, references, symmetric, failed)
-        rows, shown = some_rows(scores)
+        rows, shown = some_rows(scores, is_one_set)
         shown = failed_as_nan(shown, missing, is_distance).ravel()
         sides = {name: _sides_of_rows(rows, probes[name], references[name]) for name in probes}
         who = sides.pop("identity")
@@ -341,7 +341,7 @@ def _take_names(scores, names, sides, missing, distance, same_images):
         people = [np.asarray(side, str) for side in names]
         ask_whom(Roles(), {}, scores, people, missing, bool(distance), same_images)
         if distance is None:
-            check_direction(scores, people, missing, False)
+            check_direction(scores, people, missing, False, same_images)
         for labels, people_of_side in zip(sides, people):
             labels["identity"] = people_of_side
     elif sides[0]["image"] is None and has_names and all(labels.is_unique for labels in names):
@@ -403,14 +403,15 @@ def _sides_of_rows(rows, probes, references):
     return Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
 
 
-def check_direction(values, people, missing, is_distance, name=None):
+def check_direction(values, people, missing, is_distance, same_images, name=None):
     """Ask where genuine scores are lower than impostors'.
 
     Also where they are not clearly higher, if the diagonal is 0 as that of distances.
 
+    same_images : False where row i and column i are two images.
     name : of the array in a file; None where the matrix was given.
     """
-    rows, scores = some_rows(values)
+    rows, scores = some_rows(values, same_images)
     scores = failed_as_nan(scores, missing, is_distance)
     probe, reference = (np.asarray(side).astype(str) for side in people)
     area, errors = share_above(scores, probe[rows, None] == reference)
@@ -421,13 +422,16 @@ def check_direction(values, people, missing, is_distance, name=None):
         raise InputError(DISTANCES, directions)
 
 
-def some_rows(values):
-    """Return places of some rows, and their scores; in a square, NaN of images with themselves."""
+def some_rows(values, same_images=None):
+    """Return places of some rows, and their scores.
+
+    In a square, they are NaN where images may be compared with themselves.
+    """
     n_rows, n_columns = values.shape
     step = max(1, min(n_rows * n_columns // SHOWN_SCORES, n_rows // FEWEST_ROWS))
     rows = np.arange(0, n_rows, step)
     scores = np.array(values[::step], float)
-    if n_rows == n_columns:
+    if n_rows == n_columns and same_images is not False:
         scores[np.arange(len(rows)), rows] = np.nan
     return rows, scores
 

@@ -23,6 +23,13 @@ from frkit.io.roles import as_mapping, roles_of_user
 SHOWN = 30  # rows and columns that show what a table contains
 NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
 NO_NAMES = "a pattern reads names of images, but it is not clear which arrays have them"
+NO_MATRIX = (
+    "no array is clearly a matrix of scores: which one is it? Those of several models are "
+    "fk.open_data({name: fk.score_matrix(data[name], people, people, distance='dist' in name) for "
+    "name in NAMES}), with people = data['labels'] and data = np.load(path). A square of scores "
+    "and one of truth are fk.pairs(scores[rows], genuine[rows], *rows), with rows = "
+    "np.triu_indices(len(scores), 1)"
+)
 
 
 def matrix_of_contents(contents, options):
@@ -64,7 +71,7 @@ def matrix_of_contents(contents, options):
         **dict(zip(SIDES, images or ())),
     )
     if not roles.from_user & {*OPPOSITE}:
-        check_direction(values, people, missing, is_distance, name)
+        check_direction(values, people, missing, is_distance, same_images, name)
     return scores.assign_attrs(roles.attrs())
 
 
@@ -160,7 +167,9 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
     candidates = [name for name in roles.scores() or tables if name in tables]
     if len(candidates) != 1:
         if is_certain:
-            roles.ask(columns, "no array is clearly a matrix of scores", {"score": "..."})
+            named = [name for name in tables if role_of_score(name)] or tables
+            why = NO_MATRIX.replace("NAMES", str(named))
+            roles.ask(columns, why, *({role_of_score(name) or "score": name} for name in named))
         return None
     [name] = candidates
     labels = _labels_of_sides(columns, roles.free(columns), columns[name].shape)
@@ -234,7 +243,8 @@ def _who(columns, roles, missing, pattern, same_images):
             columns,
             "no array says who is on each row and each column of the matrix; a table of labels "
             "may have a row for each image; in Python also "
-            "fk.score_matrix(values, identity, identity)",
+            "fk.score_matrix(values, identity, identity). Scores of pairs (rows) by models "
+            "(columns) are fk.pairs(values.T, labels, model=['a', 'b'])",
             {"probe_identity": "...", "reference_identity": "..."},
             answers=[{"labels": "..."}],
         )

@@ -42,7 +42,8 @@ WEAK = _sets(
 )
 MODEL = frozenset(  # also with "name" or "id" behind, and as a plural
     """model network net backbone architecture arch algorithm algo matcher method encoder embedder
-    extractor system recogniser recognizer checkpoint epoch""".split()
+    extractor system recogniser recognizer checkpoint epoch metric similaritymetric
+    distancemetric""".split()
 )
 IDS = frozenset({"", "id", "ids", "name", "names"})  # of people or of images: the data say which
 PREFIXES = frozenset(
@@ -81,17 +82,17 @@ NO_ATTACKS = frozenset({"", *"nan none no false 0 bonafide licit real live genui
 OF_ATTACKS = frozenset("attack attacks attacktype spoof spoofed spoofing pai presentation".split())
 OF_LIFE = frozenset("live liveness bonafide".split())
 NOT_LIVE = frozenset("0 false no n fake spoof attack".split())
-LONG_MARKS = "probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference "
-# what was enrolled is the reference, whichever side a list names first
-LONG_MARKS += "test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model "
-LONG_MARKS += "segment-model utterance-model utt-model "
-LONG_MARKS += "query-candidate probe-candidate source-target query-target test-reference test-ref "
-LONG_MARKS += "unknown-known"
+# of probes and references; what was enrolled is the reference, whichever side a list names first
+LONG_MARKS = """probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference
+    test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model
+    segment-model utterance-model utt-model
+    query-candidate probe-candidate source-target query-target test-reference test-ref
+    unknown-known"""
 # a word of the name of a column that names images
 OF_IMAGES = NAMES["image"].union(
-    LONG_MARKS.replace("-", " ").split(), "selfie doc document passport anchor".split()
+    LONG_MARKS.replace("-", " ").split(),
+    "selfie doc document passport anchor enrolled verified".split(),
 )
-OF_IMAGES |= {"enrolled", "verified"}
 SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
 MARKS = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")

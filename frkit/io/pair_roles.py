@@ -34,6 +34,10 @@ WORDS = {  # within a name, that say which of both it is
 }
 MOST = 0.5  # share of numbers above which a column called "score" is one
 FEWEST = 20  # pairs that can show a system's own decisions
+OTHER_WORDS = (
+    "other words of truth are written anew, such as "
+    f"fk.open_data(frame.assign(label=frame['label'] == 'G')), {WITH_FRAME}"
+)
 NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
     "same; or 0, false, no, impostor ... Blank rows are left out by "

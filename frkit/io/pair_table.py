@@ -36,6 +36,7 @@ from frkit.io.notices import warn_of_failures, warn_of_parts
 from frkit.io.pair_list import listed_pairs, number_marks
 from frkit.io.pair_roles import (
     OPPOSITE,
+    OTHER_WORDS,
     WORDS,
     check_directions,
     check_unconfirmed,
@@ -56,7 +57,14 @@ from frkit.io.roles import FLAGS, MOST_MODELS, Roles, models_column
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
     "identities of both sides such as person1 and person2, a pattern of names of images, or a "
-    "list of these pairs that says it, as in fk.open_data('trials.txt', scores='scores.txt')"
+    "list of these pairs that says it, as in fk.open_data('trials.txt', scores='scores.txt'); "
+    f"{OTHER_WORDS}"
+)
+
+NUMBERS_OF_IMAGES = (
+    "; or images of each person have the same numbers: leave these out, or name images by both, "
+    "fk.open_data(frame.assign(**{image: frame[[who, image]].astype(str).agg('_'.join, axis=1) "
+    f"for who, image in NAMES}})), {WITH_FRAME}"
 )
 
 
@@ -235,7 +243,8 @@ def _columns_read(table, user_columns, preset, has_scores):
     columns = {
         role: source
         for role, source in (preset or {}).items()
-        if OPPOSITE.get(role) not in user_columns  # as where the user calls scores distances
+        # as where the user calls scores distances, or names of images people
+        if OPPOSITE.get(role) not in user_columns and source not in user_columns.values()
     }
     roles, genuine = pair_roles(
         table, columns | user_columns, needs_score=has_scores, from_user=user_columns
@@ -415,13 +424,16 @@ def _keep_first_of_each(lines):
         "remove one; scores of several models need a column each, or a column that says which "
         "model a row is of"
     )
-    others = lines.table.columns.difference([*columns, *roles.scores(), roles.column("genuine")])
     answers = [
         {"columns": {"model": name}}
-        for name in others
+        for name in lines.table.columns.intersection([*roles.attributes, *roles.unused])
         if 1 < lines.table[name].nunique() <= MOST_MODELS
     ]
-    if not roles.from_user & {*SIDES} and not roles.column(WHO[0]):
+    if lines.people and np.ptp(lines.people.rows(differing).pair()) > 0:
+        names = [*zip(map(roles.column, WHO), columns)]
+        remedy += NUMBERS_OF_IMAGES.replace("NAMES", str(names))
+        answers.insert(0, {"columns": dict.fromkeys(SIDES)})
+    elif not (lines.people or roles.from_user & {*SIDES}):
         remedy += f"; or {listed(columns)} name people and no images"
         answers.insert(0, {"columns": dict(zip(WHO, columns))})
     what = "has two scores" if is_same else "is called genuine and impostor"

@@ -140,10 +140,14 @@ def _refuse_line(row):
         f"line {row.number}: a cell has no end: was an open quote left?",
     )
     require(not row.text.startswith("#"), COMMENT.format(row.number))
+    why = "is it cut, or does it have a separator too many? Correct or remove it"
+    cells = re.split("[,;|\\t ]+", row.text)
+    if any(map(is_known_name, cells)) and not any(map(is_number, cells)):  # it is the header
+        why = "titles above it are left out by "
+        why += f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}))"
     raise InputError(
         f"line {row.number} has {row.actual_columns} cells; the first line has "
-        f"{row.expected_columns} cells. Titles above a header, such as this line, are left out by "
-        f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}))"
+        f"{row.expected_columns} cells: {why}"
     )
 
 

@@ -1177,3 +1177,34 @@ def test_a_code_within_the_scores_is_asked_about_by_its_frequency(decimals):
     with refused(0.5, "failed") as asked:
         fk.open_data(pairs)
     assert asked.value.answers[0] == {"missing": [0.5]}
+
+
+@pytest.mark.parametrize("form", ["table", "matrix"])
+def test_distances_of_people_in_two_sessions_are_asked_about(tmp_path, form):
+    """Row i and column i are two images of one person: the diagonal has all genuine distances."""
+    _, first = np.unique(WHO, return_index=True)
+    scores, people = S[np.ix_(first, first + 1)], PEOPLE[first]
+    distances = pd.DataFrame(1 - scores, people, people)
+    distances.to_csv(tmp_path / "sessions.csv")
+    with pytest.raises(fk.InputError) as question:
+        if form == "table":
+            fk.open_data(tmp_path / "sessions.csv", same_images=False)
+        else:
+            fk.score_matrix(distances, same_images=False)
+    answer = {"columns": {"distance": "all cells"}}
+    assert question.value.answers[0] == answer
+    data = fk.open_data(tmp_path / "sessions.csv", same_images=False, **answer)
+    assert frr_of(data) == rates(scores.ravel(), np.eye(N_PEOPLE, dtype=bool).ravel())
+
+
+@pytest.mark.parametrize("name", ["metric", "similarity_metric"])
+def test_rows_of_two_metrics_are_asked_about(name):
+    rows = pd.DataFrame({"score": S[FIRST, SECOND], "genuine": SAME.astype(int)})
+    other = rows.assign(score=rows.score + RNG.normal(size=len(rows)))
+    frame = pd.concat([rows.assign(**{name: "cosine"}), other.assign(**{name: "correlation"})])
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(frame)
+    answer = {"columns": {"model": name}}
+    assert question.value.answers[0] == answer
+    expected = [ALL_PAIRS, rates(other.score.to_numpy(), SAME)]
+    np.testing.assert_allclose(frr_of(fk.open_data(frame, **answer)), expected)

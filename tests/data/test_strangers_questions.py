@@ -690,9 +690,10 @@ def test_an_infinite_ratio_is_proposed_as_rejected():
     assert rejected.far.item() == pytest.approx(np.mean(SCORES[~SAME] > 0.1))
 
 
-def test_a_title_above_the_header_is_left_out_by_a_line(tmp_path):
+@pytest.mark.parametrize("names", [{}, {"image1": "file1", "image2": "file2", "genuine": "mated?"}])
+def test_a_title_above_the_header_is_left_out_by_a_line(tmp_path, names):
     path = tmp_path / "titled.csv"
-    table = pd.concat([NAMED, LABELLED], axis=1)
+    table = pd.concat([NAMED, LABELLED], axis=1).rename(columns=names)
     path.write_text("Results of the matcher\n\n" + table.to_csv(index=False))
     message, _ = asked_about(path)
     pairs = run(line_in(message), path=path)
@@ -703,3 +704,208 @@ def test_match_and_no_match_are_words_of_truth():
     words = np.where(LABELLED.genuine == 1, "match", "no match")
     pairs = fk.open_data(LABELLED.assign(genuine=words))
     np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
+
+
+# --- dead ends that a stranger found in a sixth walk ----------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["inf", "-inf", "Infinity"])
+def test_an_infinite_mark_is_taken_by_each_call_that_is_proposed(tmp_path, capsys, word):
+    path = tmp_path / "list.csv"
+    is_failed = np.arange(len(SCORES)) % 50 == 0
+    LABELLED.assign(score=np.where(is_failed, word, SCORES.astype(str))).to_csv(path, index=False)
+    _, calls = asked_about(path)
+    for data in (run(calls[-1]), fk.open_data(path, missing=float(word))):
+        np.testing.assert_array_equal(np.isnan(scores_of(data)[0]), is_failed)
+    assert main(["look", str(path)]) == 2
+    command = re.findall(r"frkit look \S+ (.*)", capsys.readouterr().err)[-1]
+    assert main(["look", str(path), *command.split()]) == 0
+
+
+def test_cells_that_are_arrays_of_one_number_get_a_line():
+    frame = LABELLED.assign(score=[np.array(score) for score in SCORES])
+    message, _ = asked_about(frame)
+    np.testing.assert_array_equal(scores_of(run(line_in(message), frame=frame))[0], SCORES)
+
+
+@pytest.mark.parametrize("has_truth", [False, True])
+def test_people_without_a_header_are_read_by_the_call_that_is_proposed(tmp_path, has_truth):
+    path = tmp_path / "people.txt"
+    truth = {"label": SAME.astype(int)} if has_truth else {}
+    frame = pd.DataFrame({"a": PEOPLE[FIRST], "b": PEOPLE[SECOND], **truth, "score": SCORES})
+    frame.to_csv(path, sep=" ", header=False, index=False)
+    _, [call] = asked_about(path)
+    pairs = run(call)
+    scores, genuine = scores_of(pairs)
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+    assert {*pairs["images"].identity.values} == {*PEOPLE}
+
+
+def test_numbers_of_images_of_each_person_get_a_line():
+    number = np.tile(range(4), 20)
+    frame = pd.DataFrame({"subject1": WHO[FIRST], "sample1": number[FIRST]})
+    frame = frame.assign(subject2=WHO[SECOND], sample2=number[SECOND], score=SCORES)
+    message, [call] = asked_about(frame)
+    for line, n_images in ((call, 20), (line_in(message), 80)):
+        pairs = run(line, frame=frame)
+        np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
+        images = pairs["images"].to_dataset()
+        assert len(np.unique(images["image" if n_images == 80 else "identity"])) == n_images
+
+
+def test_numbers_of_people_and_images_without_a_header_are_no_matrix(tmp_path):
+    number = np.tile(range(4), 20)
+    columns = np.array([WHO[FIRST], number[FIRST], WHO[SECOND], number[SECOND], SCORES])
+    order = RNG.permutation(len(SAME))
+    np.savetxt(tmp_path / "list.txt", columns[:, order].T, fmt="%d %d %d %d %.4f")
+    _, calls = asked_about(tmp_path / "list.txt")
+    assert not any("matrix" in call for call in calls)
+    roles = {"probe_identity": "1", "reference_identity": "3", "score": "5"}
+    assert any("probe_identity" in call for call in calls)
+    pairs = fk.open_data(tmp_path / "list.txt", columns=roles)
+    np.testing.assert_array_equal(scores_of(pairs)[1], SAME[order])
+
+
+def test_matrices_of_several_models_in_one_file_get_a_line(tmp_path):
+    path = tmp_path / "scores.npz"
+    arrays = {"arcface_scores": COSINE, "cosface_distance": 1 - COSINE**3}
+    np.savez(path, **arrays, labels=PEOPLE)
+    message, calls = asked_about(path)
+    one, other = (run(call) for call in calls)
+    people = message.split("people = ")[1].split(" and ")[0]
+    with np.load(path) as data:
+        names = {"data": data, "people": run(people, data=data)}
+        both = run(line_in(message), **names)
+    assert both.model.values.tolist() == [*arrays]
+    for scores, expected in ((one, COSINE), (other, COSINE**3 - 1)):
+        np.testing.assert_allclose(scores, expected)
+    np.testing.assert_allclose(both, np.stack([one, other]))
+    assert (both.probe_identity == PEOPLE).all()
+
+
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_a_matrix_of_scores_and_one_of_truth_get_a_call_or_a_line(tmp_path, has_labels):
+    path = tmp_path / "scores.npz"
+    genuine = PEOPLE[:, None] == PEOPLE
+    np.savez(path, scores=COSINE, genuine=genuine, **({"labels": PEOPLE} if has_labels else {}))
+    message, [call] = asked_about(path)
+    if has_labels:
+        np.testing.assert_allclose(run(call), COSINE)
+    rows = np.triu_indices(80, 1)
+    line = line_in(message, "fk.pairs(")
+    pairs = run(line, scores=COSINE, genuine=genuine, rows=rows)
+    np.testing.assert_array_equal(scores_of(pairs)[0], SCORES)
+    np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
+
+
+@pytest.mark.parametrize("ending", ["npy", "txt"])
+@pytest.mark.parametrize("has_labels", [True, False])
+def test_scores_and_labels_in_two_files_get_a_line(tmp_path, monkeypatch, ending, has_labels):
+    monkeypatch.chdir(tmp_path)
+    write = np.save if ending == "npy" else np.savetxt
+    write(f"scores.{ending}", SCORES)
+    write(f"labels.{ending}", SAME.astype(int))
+    options = {"labels": f"labels.{ending}"} if has_labels else {}
+    message, _ = asked_about(f"scores.{ending}", **options)
+    line = line_in(
+        message[message.index("text" if ending == "txt" else "fk.pairs(") :], "fk.pairs("
+    )
+    scores, genuine = scores_of(run(line))
+    np.testing.assert_allclose(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+
+
+def test_arrays_of_two_columns_get_a_line(tmp_path):
+    np.save(tmp_path / "both.npy", np.c_[SCORES, SAME])
+    np.savez(tmp_path / "classes.npz", probs=np.c_[1 - SCORES, SCORES], labels=SAME.astype(int))
+    np.savez(tmp_path / "models.npz", scores=np.c_[SCORES, SCORES**3], labels=SAME.astype(int))
+    message, _ = asked_about(tmp_path / "both.npy")
+    _, genuine = scores_of(run(line_in(message, "fk.pairs("), path=tmp_path / "both.npy"))
+    np.testing.assert_array_equal(genuine, SAME)
+    message, _ = asked_about(tmp_path / "classes.npz")
+    line = line_in(message[message.index("probabilities") :], "fk.pairs(")
+    with np.load(tmp_path / "classes.npz") as data:
+        np.testing.assert_array_equal(scores_of(run(line, data=data))[0], SCORES)
+    message, _ = asked_about(tmp_path / "models.npz")
+    values = np.c_[SCORES, SCORES**3]
+    pairs = run(line_in(message, "fk.pairs("), values=values, labels=SAME)
+    np.testing.assert_array_equal(scores_of(pairs)[0], values.T)
+
+
+@pytest.mark.parametrize("order", [["label", "0", "1"], ["0", "1", "label"]])
+def test_probabilities_of_two_classes_are_read_by_the_call_that_is_proposed(order):
+    frame = LABELLED.assign(**{"0": 1 - SCORES, "1": SCORES, "label": SAME.astype(int)})[order]
+    _, [call] = asked_about(frame)
+    scores, genuine = scores_of(run(call, frame=frame))
+    np.testing.assert_array_equal(scores, SCORES)
+    np.testing.assert_array_equal(genuine, SAME)
+
+
+@pytest.mark.parametrize("shape", [(80, 1, 16), (80, 16, 1, 1)])
+def test_axes_of_one_number_say_nothing(tmp_path, shape):
+    path = tmp_path / "faces.npz"
+    np.savez(path, embeddings=VECTORS.reshape(shape), labels=PEOPLE)
+    np.testing.assert_allclose(fk.open_data(path).embedding, VECTORS, rtol=1e-5)
+    np.savez(path, embeddings=VECTORS[None], labels=PEOPLE, model=["arc"])
+    assert fk.open_data(path).model.values.tolist() == ["arc"]
+
+
+def test_labels_of_another_number_of_images_are_counted(tmp_path):
+    np.save(tmp_path / "faces.npy", VECTORS)
+    labels = pd.DataFrame({"file": IMAGES, "label": PEOPLE}).iloc[:70]
+    with refused(80, 70):
+        fk.open_data(tmp_path / "faces.npy", labels=labels)
+
+
+@pytest.mark.parametrize("form", ["places", "rows in turn"])
+def test_pairs_of_rows_of_embeddings_get_a_line(tmp_path, form):
+    path = tmp_path / "faces.npz"
+    arrays = {"embeddings": VECTORS, "idx1": FIRST, "idx2": SECOND, "label": SAME.astype(int)}
+    if form == "rows in turn":
+        in_turn = VECTORS[np.column_stack([FIRST, SECOND]).ravel()]
+        arrays = {"embeddings": in_turn, "issame_list": SAME}
+    np.savez(path, **arrays)
+    message, _ = asked_about(path)
+    sides = re.search(r"with a, b = (.*?), or (.*?) where", message)[1 + (form != "places")]
+    rows = run(re.search(r"rows = (data\[.*?\])", message)[1], data=arrays)
+    a, b = run(sides, rows=rows, data=arrays)
+    pairs = run(line_in(message, "fk.pairs("), a=a, b=b, genuine=SAME)
+    np.testing.assert_allclose(scores_of(pairs)[0], SCORES)
+
+
+@pytest.mark.parametrize("fault", ["cut", "long"])
+def test_a_line_below_the_header_is_no_title(tmp_path, fault):
+    path = tmp_path / "list.csv"
+    words = np.where(SAME, "target", "nontarget")
+    table = NAMED.replace("p", "person_", regex=True).assign(score=SCORES, label=words)
+    lines = table.to_csv(index=False).splitlines()
+    lines[40] = lines[40][:12] if fault == "cut" else lines[40] + ",note"
+    path.write_text("\n".join(lines))
+    message, _ = asked_about(path)
+    assert "line 41" in message and "skiprows" not in message
+
+
+def test_other_words_of_truth_get_a_line(tmp_path):
+    path = tmp_path / "list.csv"
+    LABELLED[["score"]].assign(label=np.where(SAME, "G", "I")).to_csv(path, index=False)
+    message, _ = asked_about(path)
+    pairs = run(line_in(message), frame=pd.read_csv(path))
+    np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
+
+
+def test_codes_of_failure_with_a_number_are_proposed():
+    is_failed = np.arange(len(SCORES)) % 50 == 0
+    frame = LABELLED.assign(score=np.where(is_failed, "ERR_12", SCORES.astype(str)))
+    _, [call] = asked_about(frame)
+    np.testing.assert_array_equal(np.isnan(scores_of(run(call, frame=frame))[0]), is_failed)
+
+
+@pytest.mark.parametrize("form", ["records", "list", "series"])
+def test_what_becomes_a_table_in_pandas_is_told(form):
+    forms = {"records": LABELLED.to_dict("records"), "list": LABELLED.to_dict("list")}
+    data = forms.get(form, LABELLED.set_index("genuine").score)
+    message, _ = asked_about(data)
+    line = line_in(message, "pd.DataFrame(")
+    frame = run(line, data=data, records=data)
+    np.testing.assert_array_equal(scores_of(fk.open_data(frame))[0], SCORES)

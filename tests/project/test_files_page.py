@@ -94,6 +94,15 @@ def names(tmp_path_factory):
     pairs.to_csv(folder / "pairs.csv", index=False)
     for name, kind in {"genuine.txt": is_genuine, "impostor.txt": ~is_genuine}.items():
         np.savetxt(folder / name, scores[probe, reference][kind])
+    places = {"embeddings": vectors, "idx1": probe, "idx2": reference, "label": is_genuine}
+    np.savez(folder / "places.npz", **places)
+    in_turn = vectors[np.column_stack([probe, reference]).ravel()]
+    np.savez(folder / "issame.npz", embeddings=in_turn, issame_list=is_genuine)
+    np.savez(folder / "models.npz", arcface_scores=scores, cosface_scores=scores**3, labels=who)
+    np.save(folder / "similarity.npy", scores[probe, reference])
+    np.save(folder / "truth.npy", is_genuine)
+    rows = [pairs.columns, ["---"] * len(pairs.columns), *pairs.astype(str).to_numpy()]
+    (folder / "pairs.md").write_text("\n".join(f"| {' | '.join(row)} |" for row in rows))
     marked = pairs.drop(columns="L2 dist").assign(score=scores[probe, reference].round(3))
     marked.loc[::20, "score"] = -1000
     marked.to_csv(folder / "marks.csv", index=False)
