@@ -19,9 +19,11 @@ WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")  # as pandas writes integers if one is 
 ENDINGS = re.compile(r"(?i)\.(jpe?g|png|bmp|tiff?|p[gnp]m|gif|webp|wav|flac|mp3|m4a|npy)$")
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 # what names no person, image or group; "Na" may be a name
-NOBODY = f"{UNKNOWN} unk none n/a null unlabeled unlabelled unidentified anonymous - -- ? ??"
-NOBODY = frozenset(f"{NOBODY} unbekannt inconnu desconocido sconosciuto desconhecido".split())
-NO_PERSON = NOBODY | {"-1", "other", "others", "distractor", "distractors", "background", "noise"}
+NOBODY = frozenset(
+    """unknown unk none n/a null unlabeled unlabelled unidentified anonymous - -- ? ??
+    unbekannt inconnu desconocido sconosciuto desconhecido""".split()
+)
+NO_PERSON = NOBODY.union("-1 other others distractor distractors background noise".split())
 TOTALS = ("all", "total", "totals", "mean", "average")  # of a row or column below the data
 RESERVED = frozenset(
     "image feature model probe reference replicate identity far_level person embedding score "

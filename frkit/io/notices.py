@@ -13,8 +13,10 @@ MOST_GROUPS = 100  # labels of an attribute that can be groups
 ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
 FEWEST = 20  # scores, or rows, that show what they are
 # words of the name of a column of flags
-OF_FAILURES = "fta fte failure failed fail detected acquired ok valid status error errors errorcode"
-OF_FAILURES = frozenset(f"{OF_FAILURES} return excluded exclude remark remarks reason".split())
+OF_FAILURES = frozenset(
+    """fta fte failure failed fail detected acquired ok valid status error errors errorcode
+    return excluded exclude remark remarks reason""".split()
+)
 MOST_STATES = 20  # distinct cells in such a column
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
 NAMES_OF_COUNTS = frozenset("count counts frequency freq multiplicity weight weights".split())
