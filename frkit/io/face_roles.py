@@ -24,7 +24,7 @@ from frkit.io.names import (
     simplified,
     words_of,
 )
-from frkit.io.notices import ALIKE
+from frkit.io.notices import ALIKE, FEW
 from frkit.io.pair_roles import role_of_score
 from frkit.io.roles import FLAGS, roles_of_user, some_rows
 
@@ -50,6 +50,10 @@ TWO_COLUMNS = (
     "; columns of a score and of its label are fk.pairs(*np.load(path).T), and probabilities of "
     "two classes fk.pairs(data['probs'][:, 1], data['labels']), with data = np.load(path)"
 )
+NO_FEATURE = frozenset(  # words of numbered columns of scores
+    "score scores similarity sim dist distance prob probability logit gallery probe".split()
+)
+ZEROS = re.compile("(?<![0-9])0[0-9]")  # of names of people or images, such as S001
 MANY = 8  # numbered columns that can be an embedding, whatever their name
 
 
@@ -93,7 +97,24 @@ def face_roles(columns, user_columns=None, by_name=False):
     if not by_name and "identity" not in roles.from_user:
         labels = free_labels(roles, columns, n_images)
         roles.columns["identity"] = [_identity(roles, columns, labels)]
+    if "image" not in roles.from_user:
+        _ask_about_rows_of_an_image(roles, columns, n_images)
     return roles
+
+
+def _ask_about_rows_of_an_image(roles, columns, n_images):
+    """Ask about names of images that one person has in several rows, as of flips or crops."""
+    people = columns.get(roles.column("identity"))
+    labels = free_labels(roles, columns, n_images)
+    for name in _usual(labels, "image") if people is not None else ():
+        rows = pd.DataFrame({"person": np.asarray(people), "image": np.asarray(labels[name])})
+        if rows.dropna().duplicated().any():
+            why = (
+                f"{name!r} names one image in several rows, as of flips, crops or frames, whose "
+                "pairs are no genuine pairs: keep one row of each, such as "
+                f"frame.drop_duplicates({name!r}), or the mean of its rows; or it names no image"
+            )
+            roles.ask(columns, why, {name: None})
 
 
 def free_labels(roles, columns, n_images):
@@ -187,10 +208,11 @@ def _identity(roles, columns, labels):
 
 
 def _can_be_people(labels):
-    """Return whether labels can be people: some occur twice, and they are not flags or classes."""
+    """Return whether labels can be people: many occur twice, and they are not flags or classes."""
     distinct = {*pd.Series(labels).dropna().astype(str)}
     is_class = len(distinct) <= 2 and len(labels) > 20
-    return len(distinct) < len(labels) and not distinct <= FLAGS and not is_class
+    are_several = pd.Series(labels).duplicated(keep=False).mean() > FEW
+    return are_several and not distinct <= FLAGS and not is_class
 
 
 def _is_class(roles, columns, name):
@@ -290,8 +312,18 @@ def gathered(table, user_columns):
 
 
 def has_embedding(table):
-    """Return whether some columns can be an embedding: numbered ones, or lists."""
-    return bool(_blocks(table)) or any(_is_list(table[name]) for name in table)
+    """Return whether some columns are an embedding: lists, or numbered ones.
+
+    Numbered columns may also be scores, and those of which some begin with 0, such as S001, may be
+    named like people or images.
+    """
+    blocks = [
+        names
+        for prefix, names in _blocks(table).items()
+        if prefix in PREFIXES | {"embedding", "numbers"}
+        or not (words_of(prefix) & NO_FEATURE or any(map(ZEROS.search, names)))
+    ]
+    return bool(blocks) or any(_is_list(table[name]) for name in table)
 
 
 def _blocks(table):

@@ -17,6 +17,7 @@ from frkit.data.checks import (
     check_faces,
     checked_embedding,
     is_lazy,
+    loaded,
     refuse_scores,
     row_pieces,
 )
@@ -116,7 +117,7 @@ def faces(
     refuse_scores(values)
     data = collected(values, identity, image, model, names)
     if not is_lazy(values):
-        _warn_of_strangers(data)
+        _check_some_images(data)
     return data
 
 
@@ -198,7 +199,7 @@ def _of_models(columns, names, identity, image, attributes):
         model = columns.get("model") if np.ndim(columns[name]) == 3 else None
         values = checked_embedding(columns[name], model)
         models[name] = collected(values, identity, image, model, attributes)
-    _warn_of_strangers(models[names[0]])
+    _check_some_images(models[names[0]])
     return stacked_faces(models) if len(models) > 1 else models[names[0]]
 
 
@@ -285,8 +286,20 @@ def _check_people(identity):
     )
 
 
-def _warn_of_strangers(faces):
-    """Warn of people, or labels, whose genuine cosines are hardly higher than strangers'.
+def _refuse_numbers_among(rows):
+    """Refuse whole numbers beside fractions, such as those of cameras, in some rows."""
+    are_whole = (rows % 1 == 0).all(axis=0) & (np.ptp(rows, axis=0) > 0)
+    places = np.flatnonzero(are_whole)
+    require(
+        len(rows) < FEWEST or len(places) >= len(are_whole) / 2 or len(places) == 0,
+        f"columns {listed(places)} of the embedding are whole numbers, and others are not, as if "
+        "they were labels or numbers of rows: leave them out, as np.delete(embedding, "
+        f"{places.tolist()}, axis=1) does",
+    )
+
+
+def _check_some_images(faces):
+    """Refuse labels among features; warn of people and labels whose images are not alike.
 
     Some images of the person who has most of them are compared, and those of others.
     """
@@ -296,7 +309,9 @@ def _warn_of_strangers(faces):
     by_person = np.lexsort((codes, -n_images[codes]))
     of_one, of_others = np.split(by_person, [n_images.max()])
     rows = np.sort(np.append(of_one[:OF_ONE], of_others[:OF_OTHERS]))
-    first, second, cosines = cosines_of_rows(values if values.ndim == 2 else values[0], rows)
+    values = values if values.ndim == 2 else values[0]
+    _refuse_numbers_among(loaded(values[rows]))
+    first, second, cosines = cosines_of_rows(values, rows)
     sides = {}
     for name, labels in faces.coords.items():
         if labels.dims == ("image",):

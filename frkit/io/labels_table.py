@@ -24,7 +24,13 @@ def read_labels(labels):
     with named(labels):
         kind = file_kind(labels)
         if kind == "npy":  # which says less of its labels than a list of people
-            values = pd.Series(read_npy(labels))
+            array = read_npy(labels).squeeze()
+            require(
+                array.ndim == 1 and not array.dtype.names,
+                f"must have one label for each row, but has shape {array.shape}; of classes by "
+                "columns it is np.argmax(array, axis=1)",
+            )
+            values = pd.Series(array)
             return values.to_frame("image" if values.is_unique else "label")
         if kind not in TABLES:
             return table_of(read_contents(labels, {}))

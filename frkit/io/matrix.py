@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from frkit.base import (
     InputError,
+    listed,
     real_numbers,
     require,
     require_flag,
@@ -31,7 +32,7 @@ from frkit.data.labels import labels_of_images
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
-from frkit.io.notices import warn_of_decisions, warn_of_spellings, warn_of_strangers
+from frkit.io.notices import FEW, warn_of_decisions, warn_of_spellings, warn_of_strangers
 from frkit.io.pair_list import (
     FAILED,
     ask_about_marks,
@@ -45,6 +46,7 @@ from frkit.io.roles import SIDES, Roles
 from frkit.scores.kept import REJECTED
 from frkit.scores.tensor import block_side, labelled_tensor
 
+COPIES = 0.9  # share of images that are most alike with themselves
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
@@ -63,6 +65,10 @@ IMAGES_OR_PEOPLE = (
     "names of rows and columns, such as {!r}, occur once on each side: they may be names of images "
     "or of people, where a row and a column of one name are two images of that person, and not the "
     "same; nothing says whom an image shows"
+)
+NAMES_APART = (
+    "name them apart, as by fk.score_matrix(values, people, people, probe=['a/' + name for name in "
+    "names], reference=['b/' + name for name in names])"
 )
 OF_IMAGES = (
     "the matrix is symmetric, so row i and column i are one image, and no two images of one person"
@@ -185,6 +191,8 @@ def score_matrix(
     is_distance = bool(distance)
     ask_about_marks(_scores_with_ends(scores, missing), missing, is_distance)
     symmetric = is_one_set and equals_transpose(scores, number_marks(missing))
+    if is_one_set and has_names and not symmetric:
+        _warn_of_others(scores)
     side = block_side(max(scores.shape))
     lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, is_distance, dtype=float).rechunk(side)
@@ -268,7 +276,8 @@ def _are_one_set(scores, probes, references, has_names, same_images, missing):
     if has_names:
         require(
             not are_equal or same_images is not False,
-            "rows and columns have the same names of images, so they are the same images",
+            "rows and columns have the same names of images, so they are the same images; where "
+            f"they are others, {NAMES_APART}",
         )
         return are_equal
     if same_images is not None:
@@ -292,6 +301,17 @@ def _are_one_set(scores, probes, references, has_names, same_images, missing):
         "once; the option same_images says so if they are different images"
     )
     return True
+
+
+def _warn_of_others(scores):
+    """Warn where images with themselves are not most alike, or least, as distances are."""
+    corner = np.asarray(scores[:WINDOW, :WINDOW], float)
+    ends = np.fmax.reduce(corner, axis=1), np.fmin.reduce(corner, axis=1)
+    if max(np.mean(corner.diagonal() == end) for end in ends) < COPIES:
+        warn(
+            "rows and columns have the same names, so that the diagonal is left out, but images "
+            f"with themselves are not most alike: if they are others, {NAMES_APART}"
+        )
 
 
 def _warn_of_failed(lazy, probes, references, symmetric, failed):
@@ -350,8 +370,20 @@ def _take_names(scores, names, sides, missing, distance, same_images):
 
 
 def occur_again(names):
-    """Return whether a name occurs several times on one side, as names of images do not."""
-    return any(pd.Series(np.asarray(side)).duplicated().any() for side in names)
+    """Return whether a name occurs several times on one side, as names of images do not.
+
+    Where few do, they may be copies of images, or a mistake, and are refused.
+    """
+    sides = [pd.Series(np.asarray(side)) for side in names]
+    shares = [side.duplicated(keep=False).mean() for side in sides]
+    few = [side for side, share in zip(sides, shares) if 0 < share <= FEW]
+    for side in few if max(shares) <= FEW else ():
+        raise InputError(
+            f"the names {listed(side[side.duplicated()].unique(), 3)} of rows or columns occur "
+            "twice, and all others once: are these images, of which some are there twice? Leave "
+            "the copies out; or say who is in each, with probe_identity= and reference_identity="
+        )
+    return max(shares) > 0
 
 
 def ask_whom(roles, columns, values, names, missing, is_distance, same_images):

@@ -11,6 +11,7 @@ from frkit.io.names import simplified, words_of
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
 ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
+FEW = 0.05  # share of names that copies may repeat, and people do more often
 FEWEST = 20  # scores, or rows, that show what they are
 # words of the name of a column of flags
 OF_FAILURES = frozenset(
@@ -18,9 +19,12 @@ OF_FAILURES = frozenset(
     return excluded exclude remark remarks reason""".split()
 )
 MOST_STATES = 20  # distinct cells in such a column
-NAMES_OF_SPLIT = frozenset("split splits subset fold partition set".split())  # columns
+NAMES_OF_SPLIT = frozenset("split splits subset fold partition set role type part".split())
 NAMES_OF_COUNTS = frozenset("count counts frequency freq multiplicity weight weights".split())
-SPLITS = frozenset("train training val valid validation dev development test testing eval".split())
+SPLITS = frozenset(
+    """train training val valid validation dev development test testing eval
+    gallery probe probes query queries enroll enrol enrollment reference references""".split()
+)
 
 
 def warn_of_spellings(labels):

@@ -12,7 +12,7 @@ from frkit.base import InputError, require
 from frkit.data.files import encoding_of, open_text, opener, reading
 from frkit.data.labels import ABRIDGED, NO_WIDTH, stripped
 from frkit.io.cells import FRACTION, NO_NUMBER, NUMBER, THOUSANDS, refuse_cells
-from frkit.io.names import is_known_name
+from frkit.io.names import NAMES, WEAK, is_known_name, simplified
 
 HEAD = 100  # lines that show how a table is written
 MOST_COMMENTS = 0.5  # share of lines that can begin with "#" and be no data
@@ -21,6 +21,7 @@ COMMENT = (
     "line {} begins with '#', below the first lines: remove such lines, or give "
     "fk.open_data(pd.read_csv(path, comment='#'))"
 )
+NAMES_OF_LABELS = NAMES["identity"] | NAMES["image"] | WEAK["identity"]  # 1.1 is not 1.10
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 UNNAMED = ("", "level_0", "Unnamed: 0")  # of a first column without a name, as pandas writes it
 
@@ -250,8 +251,12 @@ def _number_columns(layout):
     spreadsheet abridged stays text, and what may be thousands, so that both can be refused.
     """
     is_wide = len(layout.names) > WIDE
+    names = enumerate(map(simplified, layout.names))
+    of_labels = {number for number, name in names if name in NAMES_OF_LABELS}
     positions = []
     for number, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
+        if number in of_labels:
+            continue
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
         if numbers and all(map(NUMBER.fullmatch, numbers)):
             is_fraction = any(map(FRACTION.match, numbers))

@@ -1208,3 +1208,107 @@ def test_rows_of_two_metrics_are_asked_about(name):
     assert question.value.answers[0] == answer
     expected = [ALL_PAIRS, rates(other.score.to_numpy(), SAME)]
     np.testing.assert_allclose(frr_of(fk.open_data(frame, **answer)), expected)
+
+
+# --- what a stranger found in a seventh walk: matrices and embeddings ----------------------------
+
+
+def spread_scores():
+    """Cosines of all images, the people in them, and names of the images."""
+    vectors, who = spread_faces()
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    names = [f"p{person:02d}_{k % 4}.jpg" for k, person in enumerate(who)]
+    return unit @ unit.T, who, names
+
+
+@pytest.mark.parametrize("column", ["score_{}", "dist_{}", "prob_{}", "gallery_{}", "S{:03}"])
+def test_numbered_columns_of_scores_or_people_are_no_embedding(column):
+    scores, who, _ = spread_scores()
+    columns = [column.format(k) for k in range(30)]
+    table = pd.DataFrame(scores[:, ::4], columns=columns).assign(person=who)
+    with refused("matrix"):
+        fk.open_data(table)
+
+
+@pytest.mark.parametrize("shape", [(-1, 1), (1, -1)])
+def test_labels_with_an_axis_of_length_one_are_labels(tmp_path, shape):
+    vectors, who = spread_faces()
+    np.save(tmp_path / "f.npy", vectors)
+    np.save(tmp_path / "y.npy", who.reshape(shape))
+    data = fk.open_data(tmp_path / "f.npy", labels=tmp_path / "y.npy")
+    np.testing.assert_array_equal(data.identity, who.astype(str))
+    np.save(tmp_path / "y.npy", np.eye(30, dtype=int)[who])
+    with refused("y.npy", "argmax"):
+        fk.open_data(tmp_path / "f.npy", labels=tmp_path / "y.npy")
+
+
+def test_a_name_that_occurs_twice_makes_no_people_of_images():
+    scores, _, names = spread_scores()
+    names[7] = names[6]
+    with refused(names[6]):
+        fk.score_matrix(pd.DataFrame(scores, names, names), same_images=True)
+    table = pd.DataFrame(spread_faces()[0]).add_prefix("f").assign(name=names)
+    with refused("name", "whom"):
+        fk.open_data(table)
+
+
+def test_rows_of_one_image_are_asked_about():
+    vectors, who = spread_faces()
+    noise = np.random.default_rng(0).normal(size=vectors.shape)
+    table = pd.concat(
+        [pd.DataFrame(rows).add_prefix("f") for rows in (vectors, vectors + 0.1 * noise)],
+        ignore_index=True,
+    ).assign(image=[*spread_scores()[2]] * 2, person=[*who] * 2)
+    with refused("image", "flips") as asked:
+        fk.open_data(table)
+    assert asked.value.answers == [{"columns": {"image": None}}]
+    assert fk.open_data(table.drop_duplicates("image")).sizes["image"] == 120
+    begun_anew = table[:120].assign(image=[f"{k % 4}.jpg" for k in range(120)])
+    assert fk.open_data(begun_anew).sizes["image"] == 120
+
+
+@pytest.mark.parametrize("name", ["set", "role", "subset"])
+def test_a_gallery_and_probes_in_one_table_are_noticed(name):
+    vectors, who = spread_faces()
+    table = pd.DataFrame(vectors).add_prefix("f").assign(person=who)
+    table[name] = np.where(np.arange(120) % 4 == 0, "gallery", "probe")
+    with noticed(name, "gallery", "probe"):
+        fk.open_data(table)
+
+
+@pytest.mark.parametrize("place", [0, 7])
+@pytest.mark.parametrize("number", ["row", "camera"])
+def test_whole_numbers_among_features_are_refused(tmp_path, number, place):
+    vectors, who = spread_faces()
+    numbers = np.arange(120) if number == "row" else np.arange(120) % 3
+    mixed = np.insert(vectors, place, numbers, axis=1)
+    with refused(place, "delete"):
+        fk.faces(mixed, who)
+    np.save(tmp_path / "f.npy", mixed)
+    with refused(place, "delete"):
+        fk.open_data(tmp_path / "f.npy", labels=pd.DataFrame({"person": who}))
+    fk.faces(np.insert(vectors, place, 0, axis=1), who)
+    fk.faces(np.insert(vectors, place, numbers + 0.5, axis=1), who)
+
+
+def test_the_same_names_on_both_sides_of_other_images_are_noticed():
+    scores, who, names = spread_scores()
+    others = scores + 0.3 * np.random.default_rng(0).normal(size=scores.shape)
+    with noticed("names", "diagonal"):
+        fk.score_matrix(others, who, who, probe=names, reference=names)
+    np.fill_diagonal(others, 1.5)
+    fk.score_matrix(others, who, who, probe=names, reference=names)
+
+
+def test_codes_of_zeros_and_ones_are_not_compared_by_cosine():
+    codes = np.random.default_rng(0).integers(0, 2, (40, 64)).astype(np.uint8)
+    with refused("hamming"):
+        fk.faces(codes, np.arange(40) // 4)
+
+
+def test_people_called_by_fractions_stay_apart(tmp_path):
+    vectors, who = spread_faces()
+    names = np.char.add("1.", who.astype(str))
+    features = pd.DataFrame(np.hstack([vectors, vectors])).add_prefix("f")
+    path = written(tmp_path, features.assign(person=names))
+    assert len(np.unique(fk.open_data(path).identity)) == 30
