@@ -169,7 +169,8 @@ def complete_codes(values, n, name, of="image"):
         f"last line by fk.open_data(pd.read_csv(path)[:-{len(totals)}]), of a matrix by "
         f"frame.drop(index={listed(totals)}, columns={listed(totals)}, errors='ignore')",
     )
-    is_nobody = name_nobody(labels, NO_PERSON if "identity" in name else NOBODY)
+    of_people = NO_PERSON if "identity" in name else NOBODY
+    is_nobody = name_nobody(labels, {UNKNOWN} if of == "model" else of_people)
     rows = np.flatnonzero(is_nobody[codes])
     counts = pd.Series(labels[codes[rows]], dtype=object).value_counts()
     number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())

@@ -46,7 +46,6 @@ from frkit.io.roles import SIDES, Roles
 from frkit.scores.kept import REJECTED
 from frkit.scores.tensor import block_side, labelled_tensor
 
-COPIES = 0.9  # share of images that are most alike with themselves
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
@@ -191,8 +190,6 @@ def score_matrix(
     is_distance = bool(distance)
     ask_about_marks(_scores_with_ends(scores, missing), missing, is_distance)
     symmetric = is_one_set and equals_transpose(scores, number_marks(missing))
-    if is_one_set and has_names and not symmetric:
-        _warn_of_others(scores)
     side = block_side(max(scores.shape))
     lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, is_distance, dtype=float).rechunk(side)
@@ -301,17 +298,6 @@ def _are_one_set(scores, probes, references, has_names, same_images, missing):
         "once; the option same_images says so if they are different images"
     )
     return True
-
-
-def _warn_of_others(scores):
-    """Warn where images with themselves are not most alike, or least, as distances are."""
-    corner = np.asarray(scores[:WINDOW, :WINDOW], float)
-    ends = np.fmax.reduce(corner, axis=1), np.fmin.reduce(corner, axis=1)
-    if max(np.mean(corner.diagonal() == end) for end in ends) < COPIES:
-        warn(
-            "rows and columns have the same names, so that the diagonal is left out, but images "
-            f"with themselves are not most alike: if they are others, {NAMES_APART}"
-        )
 
 
 def _warn_of_failed(lazy, probes, references, symmetric, failed):

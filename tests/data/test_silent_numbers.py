@@ -1291,15 +1291,6 @@ def test_whole_numbers_among_features_are_refused(tmp_path, number, place):
     fk.faces(np.insert(vectors, place, numbers + 0.5, axis=1), who)
 
 
-def test_the_same_names_on_both_sides_of_other_images_are_noticed():
-    scores, who, names = spread_scores()
-    others = scores + 0.3 * np.random.default_rng(0).normal(size=scores.shape)
-    with noticed("names", "diagonal"):
-        fk.score_matrix(others, who, who, probe=names, reference=names)
-    np.fill_diagonal(others, 1.5)
-    fk.score_matrix(others, who, who, probe=names, reference=names)
-
-
 def test_codes_of_zeros_and_ones_are_not_compared_by_cosine():
     codes = np.random.default_rng(0).integers(0, 2, (40, 64)).astype(np.uint8)
     with refused("hamming"):
@@ -1312,3 +1303,9 @@ def test_people_called_by_fractions_stay_apart(tmp_path):
     features = pd.DataFrame(np.hstack([vectors, vectors])).add_prefix("f")
     path = written(tmp_path, features.assign(person=names))
     assert len(np.unique(fk.open_data(path).identity)) == 30
+
+
+def test_a_model_may_be_called_none():
+    vectors, who = spread_faces()
+    faces = fk.faces(np.stack([vectors, vectors + 1]), who, model=["none", "other"])
+    assert faces.model.values.tolist() == ["none", "other"]
