@@ -26,7 +26,7 @@ from frkit.io.names import (
 )
 from frkit.io.notices import ALIKE, FEW
 from frkit.io.pair_roles import role_of_score
-from frkit.io.roles import FLAGS, roles_of_user, some_rows
+from frkit.io.roles import FLAGS, models_column, roles_of_user, some_rows
 
 COMPARED = 400  # images that show whether one label is one person
 MOST_CLASSES = 10  # labels of groups, such as race, that have many images each
@@ -106,7 +106,9 @@ def _ask_about_rows_of_an_image(roles, columns, n_images):
     """Ask about names of images that one person has in several rows, as of flips or crops."""
     people = columns.get(roles.column("identity"))
     labels = free_labels(roles, columns, n_images)
-    for name in _usual(labels, "image") if people is not None else ():
+    if people is None or models_column(labels) is not None:  # of which each has a row
+        return
+    for name in _usual(labels, "image"):
         rows = pd.DataFrame({"person": np.asarray(people), "image": np.asarray(labels[name])})
         if rows.dropna().duplicated().any():
             why = (

@@ -1263,6 +1263,9 @@ def test_rows_of_one_image_are_asked_about():
         fk.open_data(table)
     assert asked.value.answers == [{"columns": {"image": None}}]
     assert fk.open_data(table.drop_duplicates("image")).sizes["image"] == 120
+    with refused("model") as asked:
+        fk.open_data(table.assign(model=np.repeat(["a", "b"], 120)))
+    assert asked.value.answers[0] == {"columns": {"model": "model"}}
     begun_anew = table[:120].assign(image=[f"{k % 4}.jpg" for k in range(120)])
     assert fk.open_data(begun_anew).sizes["image"] == 120
 
