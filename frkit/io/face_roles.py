@@ -291,7 +291,7 @@ def gathered(table, user_columns):
     check_header(list(table.columns))
     if table.columns[0] == "" and are_names_of_rows(table[""]):
         table = table.rename(columns={"": UNNAMED})
-    blocks = _blocks(table)
+    blocks = numbered_blocks(table)
     if user_columns.get("embedding"):
         names = user_columns["embedding"]
         names = [names] if isinstance(names, str) else names
@@ -321,14 +321,14 @@ def has_embedding(table):
     """
     blocks = [
         names
-        for prefix, names in _blocks(table).items()
+        for prefix, names in numbered_blocks(table).items()
         if prefix in PREFIXES | {"embedding", "numbers"}
         or not (words_of(prefix) & NO_FEATURE or any(map(ZEROS.search, names)))
     ]
     return bool(blocks) or any(_is_list(table[name]) for name in table)
 
 
-def _blocks(table):
+def numbered_blocks(table):
     """Return the sets of numbered columns that can be embeddings."""
     header = list(table.columns)
     sample = some_rows(table)

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, require
+from frkit.base import InputError, listed, require
 from frkit.io.arrays import CELLS
 from frkit.io.cells import is_number_column, without_words
-from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding
+from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding, numbered_blocks
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
 from frkit.io.matrix_files import both_sides, is_matrix, matrix_roles, name_columns
@@ -155,6 +155,11 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "faces"
     if is_list:
         return "pairs"
+    for numbered in numbered_blocks(table).values():
+        _ask_kind(
+            f"columns such as {listed(numbered, 1)} are numbered: are these scores of images "
+            "(rows) with images or people (columns)"
+        )
     if header[0] == "" and are_numbers:
         return "matrix"
     _ask_what(table, are_numbers and len(header) > 2 and is_named)

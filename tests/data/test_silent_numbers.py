@@ -1226,8 +1226,9 @@ def test_numbered_columns_of_scores_or_people_are_no_embedding(column):
     scores, who, _ = spread_scores()
     columns = [column.format(k) for k in range(30)]
     table = pd.DataFrame(scores[:, ::4], columns=columns).assign(person=who)
-    with refused("matrix"):
+    with refused("scores", "features") as asked:
         fk.open_data(table)
+    assert asked.value.answers == [{"kind": "matrix"}, {"kind": "faces"}]
 
 
 @pytest.mark.parametrize("shape", [(-1, 1), (1, -1)])
