@@ -117,6 +117,8 @@ def _arrays(contents, missing):
     )
     values = np.column_stack([*map(to_numbers, columns)])
     header = as_written(table.columns[1:], ids)
+    if len(header) == len(ids) and are_places([*map(str, header)]):
+        header = ids  # the columns of a square are only counted: its rows name them, too
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
     if not occur_again([rows, columns]):
         of_rows, of_columns = pd.Index(rows), pd.Index(columns)

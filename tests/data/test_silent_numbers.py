@@ -1253,6 +1253,19 @@ def test_a_name_that_occurs_twice_makes_no_people_of_images():
         fk.open_data(table)
 
 
+@pytest.mark.parametrize("name", ["image", None])
+def test_a_square_whose_rows_alone_have_names_is_a_matrix_if_the_user_says_so(tmp_path, name):
+    scores, who, names = spread_scores()
+    frame = pd.DataFrame(scores, index=pd.Index(names, name=name))
+    frame.to_csv(tmp_path / "square.csv")
+    for source in (frame, tmp_path / "square.csv"):
+        with refused("scores") as asked:
+            fk.open_data(source)
+        assert {"kind": "matrix"} in asked.value.answers
+        data = fk.open_data(source, kind="matrix", identity="{name}_{number}.jpg")
+        assert data.attrs["symmetric"] and data.probe.values.tolist() == names
+
+
 def test_rows_of_one_image_are_asked_about():
     vectors, who = spread_faces()
     noise = np.random.default_rng(0).normal(size=vectors.shape)
