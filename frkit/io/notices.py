@@ -11,6 +11,8 @@ from frkit.io.names import simplified, words_of
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
 ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
+UNLIKE = 0.4  # of what other genuine pairs are above one half, from which on pairs are noticed
+FEWEST_OF_ONE = 100  # genuine pairs of one person, which show that it is several
 FEW = 0.05  # share of names that copies may repeat, and people do more often
 FEWEST = 20  # scores, or rows, that show what they are
 # words of the name of a column of flags
@@ -79,22 +81,24 @@ def warn_of_strangers(scores, is_genuine, people, attributes):
     if people is not None and is_genuine.any():
         code = np.bincount(people.probe[is_genuine]).argmax()
         why = "people whose names are not known may have this one"
-        parts[f"of {listed(people.names[[code]])}"] = people.probe == code, why
+        which = f"of {listed(people.names[[code]])}"
+        parts[which] = people.probe == code, FEWEST_OF_ONE, why
     for name, sides in attributes.items():
         if sides.reference is not None:
             why = (
                 "if they are of two people, eyes or fingers, make the names of both, such as "
                 f"frame.person + '_' + frame.{name}, {WITH_FRAME}"
             )
-            parts[f"that differ in {name!r}"] = ~sides.is_same(), why
-    for which, (is_part, why) in parts.items():
+            parts[f"that differ in {name!r}"] = ~sides.is_same(), FEWEST, why
+    for which, (is_part, fewest, why) in parts.items():
         n_pairs = np.sum(is_part & is_genuine)
         areas = []
         for is_shown in (is_part | ~is_genuine, ~is_part | ~is_genuine):
             area, _ = share_above(scores[is_shown], is_genuine[is_shown])
             areas.append(area)
         of_part, of_others = areas
-        if n_pairs >= FEWEST and of_others > ALIKE and of_part - 0.5 < (of_others - 0.5) / 2:
+        is_unlike = of_part - 0.5 < UNLIKE * (of_others - 0.5)
+        if n_pairs >= fewest and of_others > ALIKE and is_unlike:
             warn(
                 f"{n_pairs:,} genuine pairs {which} score above impostor pairs in {of_part:.2f} of "
                 f"cases, others in {of_others:.2f}: {why}"
