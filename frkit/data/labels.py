@@ -196,7 +196,7 @@ def image_names(values, n, name="image", of="image"):
     require(
         len(twice) == 0,
         f"{name} names must be distinct, but there are several of {listed(twice)}; give each {of} "
-        f"its own, or leave {name} out",
+        "its own, or keep one where they are copies",
     )
     return names
 

@@ -239,27 +239,12 @@ def _attributes(columns, roles, n_images):
 # --- from arrays ----------------------------------------------------------------------------------
 
 
-def _refuse_labels_among(values, identity):
-    """Refuse an embedding whose first or last numbers are the numbers of people."""
-    codes, _ = pd.factorize(identity)
-    for place, others in ((0, "1:"), (-1, ":-1")):
-        numbers = values[:, place]
-        are_labels = (numbers % 1 == 0).all() and np.array_equal(pd.factorize(numbers)[0], codes)
-        require(
-            not are_labels,
-            f"column {place} of the embedding says who is in the image, as identity does: leave it "
-            f"out, embedding[:, {others}]",
-        )
-
-
 def collected(values, identity, image, model, attributes):
     """Return the faces Dataset of a checked embedding, which may be on disk."""
     n_images = values.shape[-2]
     names = range(n_images) if image is None else image
     labels = labels_of_images(n_images, names, identity, attributes)
     _check_people(labels["identity"])
-    if values.ndim == 2 and n_images >= FEWEST and not is_lazy(values):
-        _refuse_labels_among(values, labels["identity"])
     if values.shape[-1] >= WIDE and not is_lazy(values):
         _warn_of_copies(values if values.ndim == 2 else values[0])
     warn_of_spellings({name: [labels[name]] for name in labels})
@@ -292,8 +277,8 @@ def _refuse_numbers_among(rows):
     places = np.flatnonzero(are_whole)
     require(
         len(rows) < FEWEST or len(places) >= len(are_whole) / 2 or len(places) == 0,
-        f"columns {listed(places)} of the embedding are whole numbers, and others are not, as if "
-        "they were labels or numbers of rows: leave them out, as np.delete(embedding, "
+        f"columns {places.tolist()} of the embedding are whole numbers, and others are not, as "
+        "labels or numbers of rows would be: leave them out, as np.delete(embedding, "
         f"{places.tolist()}, axis=1) does",
     )
 

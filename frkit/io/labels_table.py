@@ -11,6 +11,7 @@ from frkit.io.cells import as_numbers, is_number_column
 from frkit.io.file_contents import TABLES, read_contents, table_of
 from frkit.io.frames import read_frame
 from frkit.io.names import IDS, NAMES, simplified
+from frkit.io.notices import FEW
 
 KEYS = NAMES["image"] | NAMES["identity"] | IDS
 
@@ -36,7 +37,8 @@ def read_labels(labels):
             return table_of(read_contents(labels, {}))
         table = read_frame(labels)
         if [*table] == ["1"]:
-            table.columns = ["image" if table["1"].is_unique else "identity"]
+            are_people = table["1"].duplicated(keep=False).mean() > FEW  # else some are copies
+            table.columns = ["identity" if are_people else "image"]
         if "" in table and not is_number_column(table[""]):
             return table.rename(columns={"": "image"})  # names of rows
         return table

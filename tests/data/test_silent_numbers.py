@@ -1,5 +1,6 @@
 """Files and calls that once gave a wrong number in silence: the right one, or one clear error."""
 
+import re
 import warnings
 from unicodedata import normalize
 
@@ -1243,14 +1244,20 @@ def test_labels_with_an_axis_of_length_one_are_labels(tmp_path, shape):
         fk.open_data(tmp_path / "f.npy", labels=tmp_path / "y.npy")
 
 
-def test_a_name_that_occurs_twice_makes_no_people_of_images():
+def test_a_name_that_occurs_twice_makes_no_people_of_images(tmp_path):
     scores, _, names = spread_scores()
     names[7] = names[6]
     with refused(names[6]):
         fk.score_matrix(pd.DataFrame(scores, names, names), same_images=True)
-    table = pd.DataFrame(spread_faces()[0]).add_prefix("f").assign(name=names)
+    vectors, _ = spread_faces()
     with refused("name", "whom"):
-        fk.open_data(table)
+        fk.open_data(pd.DataFrame(vectors).add_prefix("f").assign(name=names))
+    np.save(tmp_path / "f.npy", vectors)
+    (tmp_path / "names.txt").write_text("\n".join(names))
+    with refused("image"):
+        fk.open_data(tmp_path / "f.npy", labels=tmp_path / "names.txt", identity="{name}_{n}.jpg")
+    with refused("whom"):
+        fk.open_data(tmp_path / "f.npy", labels=tmp_path / "names.txt")
 
 
 @pytest.mark.parametrize("name", ["image", None])
@@ -1294,13 +1301,15 @@ def test_a_gallery_and_probes_in_one_table_are_noticed(name):
 
 
 @pytest.mark.parametrize("place", [0, 7])
-@pytest.mark.parametrize("number", ["row", "camera"])
+@pytest.mark.parametrize("number", ["row", "camera", "person"])
 def test_whole_numbers_among_features_are_refused(tmp_path, number, place):
     vectors, who = spread_faces()
-    numbers = np.arange(120) if number == "row" else np.arange(120) % 3
+    numbers = {"row": np.arange(120), "camera": np.arange(120) % 3, "person": who + 5}[number]
     mixed = np.insert(vectors, place, numbers, axis=1)
-    with refused(place, "delete"):
+    with refused(place) as refusal:
         fk.faces(mixed, who)
+    line = re.search(r"np\.delete\(.*?\)", str(refusal.value))[0]
+    np.testing.assert_array_equal(eval(line, {"np": np, "embedding": mixed}), vectors)
     np.save(tmp_path / "f.npy", mixed)
     with refused(place, "delete"):
         fk.open_data(tmp_path / "f.npy", labels=pd.DataFrame({"person": who}))

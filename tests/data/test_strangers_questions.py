@@ -634,16 +634,6 @@ def test_a_table_of_counts_gets_the_line_that_repeats_its_rows():
     np.testing.assert_array_equal(np.sort(scores_of(pairs)[0]), np.sort(rounded.score))
 
 
-@pytest.mark.parametrize("place", [0, -1])
-def test_numbers_of_people_are_no_part_of_an_embedding(place):
-    parts = [VECTORS, WHO[:, None] + 5]
-    embedding = np.concatenate(parts[:: 1 if place else -1], axis=1)
-    with refused("identity", place) as refusal:
-        fk.faces(embedding, PEOPLE)
-    kept = run(str(refusal.value).split("out, ")[1], embedding=embedding)
-    np.testing.assert_array_equal(kept, VECTORS)
-
-
 def test_codes_of_bits_are_compared_by_hamming():
     with refused("bool") as refusal:
         fk.faces(VECTORS > 0, PEOPLE)
