@@ -34,8 +34,8 @@ MOST_CODES = 10  # of failures in one system
 FRACTIONS = 0.9  # share of scores that are no whole numbers, among which whole ones are codes
 APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
 TWICE = 2  # a whole number among fractions is a mark if it is so much more frequent than any other
-FREQUENT = 10  # so is a fraction, and a mark at an end than those near it, with 1 % of all
-PEAK = 5  # times as frequent as each score near it, with 1 % of all
+FREQUENT = 10  # times those near it, with 1 % of all, is a mark at an end
+PEAK = 5  # times those near it, with 1 % of all, is a fraction that is a mark
 NEAR = 5  # distinct scores beside the lowest or the highest
 
 
@@ -232,10 +232,10 @@ def _repeated(distinct, counts):
         if counts[end] > max(FREQUENT * most, counts.sum() / 100) and counts[second] > 2 * most
     ]
     are_fractions = (distinct % 1 > 0).mean() > 0.5
-    factor = TWICE if distinct[first] % 1 == 0 else FREQUENT
     near_first = np.delete(counts[max(first - NEAR, 0) : first + NEAR + 1], min(first, NEAR))
+    is_whole = distinct[first] % 1 == 0 and counts[first] > TWICE * counts[second]
     is_peak = counts[first] > max(PEAK * near_first.max(), counts.sum() / 100)
-    if are_fractions and (is_peak or counts[first] > factor * counts[second]):
+    if are_fractions and (is_whole or is_peak):
         places.append(first)
     return [float(distinct[place]) for place in places]
 
