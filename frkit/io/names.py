@@ -55,14 +55,18 @@ PREFIXES |= {""}  # of columns that are called 0, 1, ...
 _WITHIN = _sets(
     decision="""decision decisions accept accepted reject rejected pred predicted prediction
         predictions verified hypothesis output verdict result""",
-    no_truth="gender sex race ethnicity",
-    no_score="""quality age det detection confidence conf threshold thr pose yaw pitch roll blur
-        sharpness landmark landmarks bbox box time gap fold liveness year iod width height size
-        weight count number index line row id""",
+    no_score="""liveness detection det weight count number id""",
+    measured="""quality age confidence conf threshold thr pose yaw pitch roll blur
+        sharpness landmark landmarks bbox box time gap fold year iod width height size
+        index line row""",
+    rows="""count counts frequency freq multiplicity weight weights rank""",
+    attribute="""gender sex race ethnicity ethnic ethn skin nationality country""",
 )
 DECISION = _WITHIN["decision"]
-NO_TRUTH = _WITHIN["no_truth"] | DECISION
-NO_SCORE = _WITHIN["no_score"]
+NO_SCORE = _WITHIN["no_score"] | _WITHIN["measured"]
+OF_ROWS = _WITHIN["rows"]  # of columns that say how many comparisons a row is, or which
+# of columns beside those with roles, which say nothing about what a row is
+EXPLAINED = _WITHIN["measured"] | _WITHIN["attribute"] | DECISION
 
 _TRUTH = _sets(
     genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass
@@ -77,11 +81,6 @@ _TRUTH = _sets(
 )
 MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("spoof spoofed attack presentationattack".split())
-# in a column of their types, which has such a word in its name; and in one of life
-NO_ATTACKS = frozenset({"", *"nan none no false 0 bonafide licit real live genuine".split()})
-OF_ATTACKS = frozenset("attack attacks attacktype spoof spoofed spoofing pai presentation".split())
-OF_LIFE = frozenset("live liveness bonafide".split())
-NOT_LIVE = frozenset("0 false no n fake spoof attack".split())
 # of probes and references; what was enrolled is the reference, whichever side a list names first
 LONG_MARKS = """probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference
     test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model

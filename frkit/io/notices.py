@@ -5,9 +5,9 @@ import pandas as pd
 
 from frkit.base import UNKNOWN, listed, warn
 from frkit.data.labels import name_nobody
-from frkit.io.cells import FAILURES, WITH_FRAME
+from frkit.io.cells import WITH_FRAME
 from frkit.io.joins import share_above
-from frkit.io.names import simplified, words_of
+from frkit.io.names import simplified
 
 MOST_GROUPS = 100  # labels of an attribute that can be groups
 ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
@@ -15,14 +15,7 @@ UNLIKE = 0.4  # of what other genuine pairs are above one half, from which on pa
 FEWEST_OF_ONE = 100  # genuine pairs of one person, which show that it is several
 FEW = 0.05  # share of names that copies may repeat, and people do more often
 FEWEST = 20  # scores, or rows, that show what they are
-# words of the name of a column of flags
-OF_FAILURES = frozenset(
-    """fta fte failure failed fail detected acquired ok valid status error errors errorcode
-    return excluded exclude remark remarks reason""".split()
-)
-MOST_STATES = 20  # distinct cells in such a column
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set role type part".split())
-NAMES_OF_COUNTS = frozenset("count counts frequency freq multiplicity weight weights".split())
 SPLITS = frozenset(
     """train training val valid validation dev development test testing eval
     gallery probe probes query queries enroll enrol enrollment reference references""".split()
@@ -106,54 +99,21 @@ def warn_of_strangers(scores, is_genuine, people, attributes):
 
 
 def warn_of_parts(roles, columns):
-    """Warn of parts such as test, of ranks and of counts, unless the user named their column.
+    """Warn of parts such as test, unless the user named their column.
 
     Parameters
     ----------
     roles : Roles
     columns : mapping of str to array
     """
-    for name in columns:
-        bare = simplified(name)
-        if name in roles.from_user or bare not in NAMES_OF_SPLIT | NAMES_OF_COUNTS | {"rank"}:
-            continue
-        if bare in NAMES_OF_COUNTS and roles.scores():
-            warn(
-                f"column {name!r} is not used, and each row counts once; where it says how many "
-                "comparisons a row stands for: "
-                f"fk.open_data(frame.loc[frame.index.repeat(frame[{name!r}])]"
-                f".reset_index(drop=True).drop(columns={name!r})), {WITH_FRAME}"
-            )
+    names = [name for name in columns if simplified(name) in NAMES_OF_SPLIT]
+    for name in names:
         labels = {*pd.Series(np.ravel(columns[name])).dropna().astype(str).str.lower()}
-        if bare == "rank" and roles.scores():
-            warn(
-                f"{name!r} suggests that the list has only the best candidates of each probe: then "
-                "its impostor pairs are the most similar ones, and FAR is too high"
-            )
-        elif len(labels) > 1 and labels <= SPLITS:
+        if name not in roles.from_user and len(labels) > 1 and labels <= SPLITS:
             warn(
                 f"the rows of all parts in column {name!r} are used: {listed(sorted(labels))}; a "
                 "model may have been trained on some of them; for one part, keep only its rows, as "
                 f"in frame[frame[{name!r}] == 'test'], {WITH_FRAME}"
-            )
-
-
-def warn_of_failures(roles, table, scores, marks):
-    """Warn of pairs with a score that another column calls failed, unless the user named it.
-
-    scores : of each model, (row,). marks : numbers that mark failed comparisons
-    """
-    has_score = np.any([np.isfinite(each) & ~np.isin(each, marks) for each in scores], axis=0)
-    taken = {*roles.from_user}.union(*roles.columns.values())
-    for name in [name for name in table if name not in taken]:
-        states = table[name][has_score].value_counts(dropna=False)
-        is_about_them = words_of(name) & OF_FAILURES and 1 < len(states) <= MOST_STATES
-        shown = states if is_about_them else states[states.index.isin(FAILURES)]
-        if len(shown) > 0:
-            rows = ", ".join(f"{n:,} with {str(state)!r}" for state, n in shown[:3].items())
-            warn(
-                f"rows of every {name!r} have a score, which counts alike ({rows}); where "
-                "comparisons failed, make their scores blank"
             )
 
 

@@ -1,9 +1,6 @@
 """Which column of a list of pairs is what: guessed from names and contents, then checked."""
 
-import re
-
 import numpy as np
-import pandas as pd
 
 from frkit.base import listed, warn
 from frkit.data.labels import can_be_named
@@ -15,7 +12,6 @@ from frkit.io.names import (
     IDS,
     NAMES,
     NO_SCORE,
-    NO_TRUTH,
     OF_IMAGES,
     WEAK,
     side_columns,
@@ -105,55 +101,42 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
 
 
 def _find_scores(roles, sample):
-    """Take the columns that are named score or distance; else those with a word that says so."""
+    """Take the columns that are called score or distance; else those with a word that says so.
+
+    Ask where other columns may be scores, too: by such a word, or as fractions without a name that
+    says what they are.
+    """
     numbers = [name for name in roles.free(sample) if is_number_column(sample[name], MOST)]
-    named = _by_role(numbers, _role_of_whole_name)
-    unnamed = [name for name in numbers if not _role_of_whole_name(name)]
-    worded = _by_role(unnamed, role_of_score)
-    scores, others = (named, worded) if named else (worded, {})
+    worded = {name: role_of_score(name) for name in numbers if role_of_score(name)}
+    named = {name: role for role in WORDS for name in numbers if simplified(name) in NAMES[role]}
+    scores = named or worded
+    others = {name: role for name, role in worded.items() if name not in scores}
     if worded and not named:
-        of_sides = {name for pair in side_columns(unnamed).values() for name in pair}
+        of_sides = {name for pair in side_columns(numbers).values() for name in pair}
         unclear = [
             name
-            for name in fractions(sample[unnamed])
-            if not (role_of_score(name) or words_of(name) & NO_SCORE or name in of_sides)
+            for name in fractions(sample[numbers])
+            if not (name in {*worded, *of_sides} or words_of(name) & NO_SCORE)
         ]
-        others = {next(iter(worded)): unclear} if unclear else {}
+        others = dict.fromkeys(unclear, next(iter(worded.values())))
     if others:
-        all_scores = {
-            role: [*scores.get(role, []), *others.get(role, [])]
-            for role in WORDS
-            if role in scores | others
-        }
-        why = f"{listed(set().union(*others.values()))} may be scores, too"
-        roles.ask(sample, why, scores, all_scores)
-    roles.columns |= scores
-    sides = side_columns(roles.scores()).values() if named else []
-    of_sides = [name for pair in sides for name in pair]
-    others = [name for name in roles.scores() if name not in of_sides]
-    if of_sides and others:
-        why = f"{listed(of_sides)} may be scores of two models, or values of the two sides"
-        roles.ask(sample, why, {"score": others}, {"score": roles.scores()})
+        why = f"{listed(others)} may be scores, too, or other values"
+        roles.ask(sample, why, _by_role(scores), _by_role(scores | others))
+    roles.columns |= _by_role(scores)
 
 
-def _by_role(names, role_of):
-    """Return the names of each role, without those that have none."""
+def _by_role(role_of_column):
+    """Return the columns of each role."""
     columns = {}
-    for name in names:
-        if role_of(name):
-            columns.setdefault(role_of(name), []).append(name)
+    for name, role in role_of_column.items():
+        columns.setdefault(role, []).append(name)
     return columns
-
-
-def _role_of_whole_name(name):
-    """Return "score" or "distance" where a name is that, perhaps with a number or letter behind."""
-    stems = {simplified(name), re.sub("[12ab]$", "", simplified(name))}
-    return next((role for role in WORDS if stems & NAMES[role]), None)
 
 
 def role_of_score(name):
     """Return "score" or "distance" where a word of the name says so, else None."""
     name_words = words_of(name)
+    name_words |= {word.rstrip("0123456789") for word in name_words}
     roles = [role for role in WORDS if name_words & WORDS[role] and not name_words & NO_SCORE]
     return roles[0] if roles else None
 
@@ -223,19 +206,12 @@ def _find_truth(roles, table, sample):
 
 
 def _says_truth(name, cells):
-    """Return whether a column says which pairs are genuine, by its name or by its words."""
-    if pd.api.types.is_float_dtype(cells) and (cells % 1 > 0).mean() > MOST:
+    """Return whether a column says by its name which pairs are genuine, and most cells do."""
+    if truth_of(name) not in TRUTH:
         return False
     is_genuine, is_impostor = words_of_truth(cells)
     is_clear = is_genuine | is_impostor | cells.isna().to_numpy()
-    if not is_clear.all():  # the other cells of a column with such a name are refused by line
-        return truth_of(name) in TRUTH and is_clear.mean() > MOST
-    if truth_of(name) in TRUTH:
-        return (is_genuine | is_impostor).any()
-    # words such as "mated" need no name; 1, true and yes may be anything
-    is_flag = bool({*cells.astype(str).str.lower()} & FLAGS)
-    says_both = is_genuine.any() and is_impostor.any()
-    return says_both and not is_flag and not words_of(name) & NO_TRUTH
+    return is_clear.mean() > MOST and (is_genuine | is_impostor).any()
 
 
 def _truth(roles, table):

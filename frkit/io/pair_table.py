@@ -13,30 +13,36 @@ from frkit.base import listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
-from frkit.io.cells import WITH_FRAME, is_number_column, refuse_cells, to_numbers, without_words
+from frkit.io.cells import (
+    WITH_FRAME,
+    as_numbers,
+    is_number_column,
+    refuse_cells,
+    to_numbers,
+    without_words,
+)
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
-from frkit.io.joins import CLEAR, agree_mostly, ask_who, identities_from, readings_of_names
+from frkit.io.joins import agree_mostly, ask_who, identities_from, readings_of_names
 from frkit.io.labels_table import attributes_by_name
-from frkit.io.models import ask_about_models, names_models, read_by_model
+from frkit.io.models import names_models, read_by_model
 from frkit.io.names import (
     ATTACKS,
+    EXPLAINED,
     MOST_WORDS,
     NAMES,
-    NO_ATTACKS,
-    NOT_LIVE,
-    OF_ATTACKS,
-    OF_LIFE,
+    OF_ROWS,
     side_columns,
     simplified,
+    truth_of,
     words_of,
 )
-from frkit.io.notices import warn_of_failures, warn_of_parts
-from frkit.io.pair_list import listed_pairs, number_marks
+from frkit.io.pair_list import listed_pairs
 from frkit.io.pair_roles import (
     OPPOSITE,
     OTHER_WORDS,
+    TRUTH,
     WORDS,
     check_directions,
     check_unconfirmed,
@@ -52,7 +58,7 @@ from frkit.io.repeated import (
     warn_of_equal_rows,
     warn_of_twice,
 )
-from frkit.io.roles import FLAGS, MOST_MODELS, Roles, models_column
+from frkit.io.roles import MOST_MODELS, Roles, models_column
 
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
@@ -61,6 +67,14 @@ UNSAID = (
     f"{OTHER_WORDS}"
 )
 
+ROWS_ALIKE = (
+    "each row counts as one comparison of one model, whatever {} says. Where rows are of several "
+    "models, that is the role model. Where some are of other parts such as training, of failed "
+    "comparisons, of attacks or of the best candidates alone, keep the right ones, as in "
+    "frame[frame[{!r}] == 'test']; where a row stands for several, it is "
+    "fk.open_data(frame.loc[frame.index.repeat(frame[{!r}])].reset_index(drop=True)"
+    f".drop(columns={{!r}})), {WITH_FRAME}. Or these are labels, or mean nothing"
+)
 NUMBERS_OF_IMAGES = (
     "; or images of each person have the same numbers: leave these out, or name images by both, "
     "fk.open_data(frame.assign(**{image: frame[[who, image]].astype(str).agg('_'.join, axis=1) "
@@ -86,42 +100,21 @@ def pairs_of_contents(contents, options):
     _refuse_attacks(table)
     table = without_words(table, options.get("missing"))
     columns = dict(options.pop("columns", {}))
-    if not (contents.roles or "scores" in options or "model" in columns):
-        references = [name for name, _ in side_columns(list(table)).values()]
-        others = table.drop(columns=[*columns, *references], errors="ignore")
-        column = models_column(others)
-        if column is not None:
-            ask_about_models(column)
-    model = columns.pop("model", "")
-    is_of_one = bool(contents.roles) or model is None
-    return _list_of_pairs(
-        table, columns, preset=contents.roles, rule=contents.who, is_of_one=is_of_one, **options
-    )
+    if "model" not in table:  # None says that no column has this role
+        columns.pop("model", None)
+    return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
 
 
 def _refuse_attacks(table):
     """Refuse presentation attacks, which are neither genuine nor impostor pairs."""
-    for name in table:
-        column, words_of_name = table[name], words_of(name)
-        is_about_them = bool(words_of_name & (OF_ATTACKS | OF_LIFE))
-        if pd.api.types.is_numeric_dtype(column) and not is_about_them:
-            continue
-        cells = column if column.dtype == "category" else column.astype(str)
-        words = [*map(str, cells.unique()[:MOST_WORDS])]
+    for name, column in table.items():
+        words = [word for word in column.unique()[:MOST_WORDS] if isinstance(word, str)]
         attacks = [word for word in words if simplified(word) in ATTACKS]
-        if is_about_them and ({*words} <= FLAGS or not is_number_column(column)):
-            attacks = [word for word in words if simplified(word) not in NO_ATTACKS]
-            if words_of_name & OF_LIFE:
-                attacks = [word for word in words if simplified(word) in NOT_LIVE]
-        of_frame = [int(word) if word.isdigit() else word for word in attacks]
-        others = f"frame[~frame[{name!r}].isin({of_frame})].reset_index(drop=True)"
-        if "bonafide" in map(simplified, words):  # which is no word of truth
-            others += f".drop(columns={name!r})"
         refuse_cells(
             column,
-            cells.isin(attacks).to_numpy(),
-            "is about presentation attacks, which are neither genuine nor impostor pairs. "
-            f"In Python, {WITH_FRAME}, the other rows are {others}",
+            column.isin(attacks).to_numpy(),
+            "is a presentation attack, which is neither a genuine nor an impostor pair. "
+            f"In Python, {WITH_FRAME}, the other rows are frame[~frame[{name!r}].isin({attacks})]",
         )
 
 
@@ -164,7 +157,6 @@ def _list_of_pairs(
     *,
     preset=None,
     rule="",
-    is_of_one=True,
     scores=None,
     labels=None,
     identity=None,
@@ -179,8 +171,6 @@ def _list_of_pairs(
         Roles to columns, as the user says.
     preset, rule
         Roles to columns, and who is who, of a form; see `file_contents`.
-    is_of_one : bool
-        Whether it is known that the rows are of one model.
     scores, labels, identity, **options
         As in `open_data`.
     """
@@ -190,14 +180,11 @@ def _list_of_pairs(
     }
     lines = _columns_read(table, user_columns, preset, not are_apart)
     roles = lines.roles
-    warn_of_parts(roles, lines.table)
     if are_apart:
         _take_other_scores(lines, scores, "distance" if "distance" in directions else "score")
     else:
         lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
     lines.distances = roles.columns.get("distance", [])
-    marks = number_marks(options.get("missing"))
-    warn_of_failures(roles, lines.table, lines.scores.values(), marks)
     if not directions:
         check_directions(roles, lines.table, lines.genuine, lines.scores)
     if lines.images and rule != "repeats":
@@ -222,8 +209,7 @@ def _list_of_pairs(
             sides = {side: roles.column(who) for side, who in zip(SIDES, WHO)}
             roles.ask(lines.table, why, sides | dict.fromkeys(WHO))
         warn_of_equal_rows(lines.table, score)
-    if not (lines.images or is_of_one):
-        _ask_about_rounds(lines)
+    _ask_about_others(lines)
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)
     values, distance = lines.scores, lines.distances
@@ -286,27 +272,37 @@ def _find_people(lines, identity, rule, is_preset):
         check_unconfirmed(roles, lines.table, lines.genuine, lines.scores, is_preset)
 
 
-def _ask_about_rounds(lines):
-    """Ask about a column whose labels part the rows into the same pairs again, as models would.
+def _ask_about_others(lines):
+    """Ask about columns without a usual name whose labels occur again.
 
-    The rows of each label have the same truth, in one order, and similar scores of strangers.
+    Their rows may be no comparisons alike: of other models or parts, failed, or several in one.
     """
     roles, table = lines.roles, lines.table
-    score = next(iter(lines.scores.values()))
-    free = {*roles.unused, *roles.attributes} - roles.from_user
-    for name in [name for name in table if name in free]:
-        are_labels = np.ndim(table[name].iloc[0]) == 0  # and no lists
-        if not (are_labels and 1 < table[name].nunique() <= MOST_MODELS):
-            continue
-        rounds = [*table.groupby(name, observed=True).indices.values()]
-        if len({*map(len, rounds)}) > 1:
-            continue
-        truth = lines.genuine[np.array(rounds)]
-        of_strangers = pd.DataFrame(score[np.array(rounds)].T)[~truth[0]]
-        errors = of_strangers[0].corr(of_strangers[1]) * np.sqrt(len(of_strangers))
-        if (truth == truth[0]).all() and errors > CLEAR:
-            why = f"the rows of each {name!r} may be the same pairs: does it say which model"
-            roles.ask(table, f"{why} a row is of?", {"model": name}, {"model": None})
+    attributes = {name for name, columns in roles.attributes.items() if columns == [name]}
+    free = {*roles.unused, *attributes} - roles.from_user
+    if roles.from_user & {"genuine", "impostor"}:
+        free = {name for name in free if truth_of(name) not in TRUTH}
+    others = [name for name in table if name in free and _may_tell_rows_apart(name, table[name])]
+    if not others:
+        return
+    unused = dict.fromkeys(others)
+    answers = [unused]
+    if attributes.intersection(others):
+        answers.insert(0, {name: name if name in attributes else None for name in others})
+    model = models_column(table[others]) or others[0]
+    if 1 < table[model].nunique() <= MOST_MODELS:
+        answers.insert(0, {name: None for name in others if name != model} | {"model": model})
+    roles.ask(table, ROWS_ALIKE.format(listed(others), *[others[0]] * 3), *answers)
+
+
+def _may_tell_rows_apart(name, column):
+    """Return whether a column may say what a row is: by its name, or as its labels occur again."""
+    if words_of(name) & OF_ROWS:
+        return True
+    if words_of(name) & EXPLAINED or np.ndim(column.iloc[0]) > 0:
+        return False
+    is_fraction = as_numbers(column)[0] % 1 > 0
+    return not is_fraction.any() and 1 < column.nunique(dropna=False) <= len(column) / 2
 
 
 def _with_labels(labels, lines, attributes):
@@ -432,10 +428,10 @@ def _keep_first_of_each(lines):
     if lines.people and np.ptp(lines.people.rows(differing).pair()) > 0:
         names = [*zip(map(roles.column, WHO), columns)]
         remedy += NUMBERS_OF_IMAGES.replace("NAMES", str(names))
-        answers.insert(0, {"columns": dict.fromkeys(SIDES)})
+        answers.append({"columns": dict.fromkeys(SIDES)})
     elif not (lines.people or roles.from_user & {*SIDES}):
         remedy += f"; or {listed(columns)} name people and no images"
-        answers.insert(0, {"columns": dict(zip(WHO, columns))})
+        answers.append({"columns": dict(zip(WHO, columns))})
     what = "has two scores" if is_same else "is called genuine and impostor"
     refuse_two(images, differing, lines.table.index, what, remedy, answers)
 

@@ -188,7 +188,7 @@ TRAPS = {
     "decision": (pd.DataFrame({"decision": ACCEPTED, "score": PAIRS.cosine}), "such as genuine"),
     "own decision": (pd.DataFrame({"match": ACCEPTED, "score": PAIRS.cosine}), "own decision"),
     "values of both sides": (IDS.assign(score_1=NOISE, score_2=NOISE, sim=PAIRS.cosine),
-                             "'score_1', 'score_2' may be scores of two models"),
+                             "'score_1', 'score_2' may be scores"),
     "one bad score": (IDS[:3].assign(score=["0.9", "oops", "0.8"]), "line 3, .*'oops' is no"),
     "an angle": (IDS.assign(angle=PAIRS.distance), "'distance': .'angle'"),
     "quality of both": (IDS.assign(quality_1=NOISE, quality_2=NOISE), "no column looks like sco"),
@@ -543,14 +543,13 @@ def test_rows_of_several_models_are_joined_by_the_names_of_their_pairs(tmp_path,
     long = pd.concat(tables, keys=rows, names=["model"]).reset_index("model")
     long = long[["model", *names, "score"]]
     path = written(tmp_path, long)
-    with refused(
-        "model", answers=[{"columns": {"model": "model"}}, {"columns": {"model": None}}]
-    ) as question:
+    with refused("model") as question:
         fk.open_data(path)
-    of_models, of_one = question.value.answers
+    of_models = question.value.answers[0]
+    assert of_models == {"columns": {"model": "model"}}
     if names == ["img1", "img2"]:
         with pytest.raises(fk.InputError, match="has two scores"):
-            fk.open_data(path, **of_one)
+            fk.open_data(path, columns={"model": None})
     data = opened(path, **of_models)
     wide = opened(pairs[[*names, "score", "other"]], columns={"score": ["score", "other"]})
     np.testing.assert_array_equal(data["pairs"].score, wide["pairs"].score)

@@ -261,13 +261,6 @@ def test_parts_that_nobody_named_are_noticed():
     assert "split" in fk.open_data(frame, columns={"split": "split"}).coords
     fk.open_data(frame[:24])  # one part only
     fk.open_data(frame.assign(split=np.resize(["up", "down"], 48)))
-    pairs = list_of(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
-    with noticed("fold", "dev", "eval"):
-        fk.open_data(pairs.assign(fold=np.resize(["dev", "eval"], len(pairs))))
-    ranked = pairs.assign(rank=np.arange(len(pairs)) % 10)
-    with noticed("rank"):
-        fk.open_data(ranked)
-    fk.open_data(ranked, columns={"rank": ("rank", None)})
 
 
 @pytest.mark.parametrize("point", [".", ","])

@@ -136,18 +136,35 @@ def test_a_named_square_with_itself_asks_whom_its_images_show(tmp_path):
         assert {"identity": "{name}_{number}.jpg"} in question.value.answers
 
 
-@pytest.mark.parametrize("name", ["FTA", "detected", "status_ok"])
-@pytest.mark.parametrize("words", [(0, 1), ("yes", "no")])
-def test_a_column_of_failures_beside_scores_is_noticed(name, words):
-    flags = np.where(np.arange(len(SAME)) % 9 == 0, *words)
-    with noticed(name):
-        fk.open_data(TABLE.assign(**{name: flags}))
+@pytest.mark.parametrize(
+    "name", ["FTA", "split", "attempt", "is_live", "camera", "rank", "repeats"]
+)
+@pytest.mark.parametrize("labels", [(0, 1), ("yes", "no"), ("x", "y", "z")])
+def test_a_column_that_may_say_what_a_row_is_is_asked_about(name, labels):
+    table = TABLE.assign(**{name: np.resize(labels, len(SAME))})
+    with refused(name) as question:
+        fk.open_data(table)
+    for answer in question.value.answers:
+        if "model" in answer["columns"]:  # the rows are no models of the same pairs
+            continue
+        data = fk.open_data(table, **answer)
+        np.testing.assert_array_equal(data["pairs"].score.values, TABLE.score)
+        is_attribute = answer["columns"][name] is not None
+        assert (name in data["images"]) == is_attribute
+    assert {"columns": {name: None}} in question.value.answers
 
 
 @pytest.mark.filterwarnings("error::frkit.DataWarning")
-def test_a_column_of_other_flags_is_not_noticed():
-    fk.open_data(TABLE.assign(left_handed=np.arange(len(SAME)) % 2))
-    fk.open_data(TABLE.assign(detected=1))
+@pytest.mark.parametrize("name", ["gender", "quality", "detected", "row_number", "seconds"])
+def test_a_column_that_says_nothing_about_its_row_is_not_asked_about(name):
+    cells = {
+        "gender": np.resize(["f", "m"], len(SAME)),
+        "quality": np.resize([50, 60, 70], len(SAME)),
+        "detected": 1,
+        "row_number": np.arange(len(SAME)),
+        "seconds": np.linspace(0.5, 0.7, len(SAME)),
+    }
+    fk.open_data(TABLE.assign(**{name: cells[name]}))
 
 
 @pytest.mark.parametrize("column", ["score", "distance", "value"])
@@ -223,6 +240,9 @@ def test_a_truth_that_contradicts_numbers_within_sites_can_be_kept():
 @quiet
 def test_scores_given_beside_a_list_that_has_scores():
     table = TABLE.assign(FTA=np.arange(len(SAME)) % 9 == 0)
-    with pytest.warns(fk.DataWarning, match="FTA"):
-        data = fk.open_data(table, scores=-TABLE.score.values, columns={"score": "score"})
+    options = {"scores": -TABLE.score.values, "columns": {"score": "score"}}
+    with refused("FTA"):
+        fk.open_data(table, **options)
+    options["columns"]["FTA"] = None
+    data = fk.open_data(table, **options)
     np.testing.assert_allclose(data["pairs"].score.values, -COSINE[FIRST, SECOND])
