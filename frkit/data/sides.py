@@ -30,6 +30,12 @@ class Sides(NamedTuple):
         """Return a number for each ordered pair of names."""
         return self.probe.astype(np.int64) * len(self.names) + self.reference
 
+    def either_way(self):
+        """Return a number for each pair of names, whichever of them is the probe."""
+        first = np.minimum(self.probe, self.reference)
+        second = np.maximum(self.probe, self.reference)
+        return Sides(first, second, self.names).pair()
+
     def rows(self, selected):
         """Return the names of some pairs."""
         reference = None if self.reference is None else self.reference[selected]

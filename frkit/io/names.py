@@ -66,7 +66,7 @@ DECISION = _WITHIN["decision"]
 NO_SCORE = _WITHIN["no_score"] | _WITHIN["measured"]
 OF_ROWS = _WITHIN["rows"]  # of columns that say how many comparisons a row is, or which
 # of columns beside those with roles, which say nothing about what a row is
-EXPLAINED = _WITHIN["measured"] | _WITHIN["attribute"] | DECISION
+EXPLAINED = _WITHIN["measured"] | _WITHIN["attribute"] | DECISION | NAMES["image"]
 
 _TRUTH = _sets(
     genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass
@@ -81,6 +81,7 @@ _TRUTH = _sets(
 )
 MOST_WORDS = 50  # that a column of classes has
 ATTACKS = frozenset("spoof spoofed attack presentationattack".split())
+OF_ATTACKS = frozenset("attack attacks spoof pai presentation live liveness bonafide".split())
 # of probes and references; what was enrolled is the reference, whichever side a list names first
 LONG_MARKS = """probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference
     test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require, warn
+from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
@@ -32,8 +32,8 @@ from frkit.io.names import (
     EXPLAINED,
     MOST_WORDS,
     NAMES,
+    OF_ATTACKS,
     OF_ROWS,
-    side_columns,
     simplified,
     truth_of,
     words_of,
@@ -67,6 +67,11 @@ UNSAID = (
     f"{OTHER_WORDS}"
 )
 
+TWO_DIRECTIONS = (
+    "remove one; where scores depend on which image is the probe, join both tables: "
+    "fk.open_data(trials.merge(scores, on=['probe', 'reference'], validate='1:1')), with trials "
+    "and scores of pd.read_csv"
+)
 ROWS_ALIKE = (
     "each row counts as one comparison of one model, whatever {} says. Where rows are of several "
     "models, that is the role model. Where some are of other parts such as training, of failed "
@@ -97,25 +102,27 @@ def pairs_of_contents(contents, options):
     )
     require(len(table) > 0, "the table has no row")
     check_header([*table])
-    _refuse_attacks(table)
-    table = without_words(table, options.get("missing"))
     columns = dict(options.pop("columns", {}))
+    _refuse_attacks(table.drop(columns=[*columns], errors="ignore"))
+    table = without_words(table, options.get("missing"))
     if "model" not in table:  # None says that no column has this role
         columns.pop("model", None)
     return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
 
 
 def _refuse_attacks(table):
-    """Refuse presentation attacks, which are neither genuine nor impostor pairs."""
+    """Refuse columns about presentation attacks, which are neither genuine nor impostor pairs."""
     for name, column in table.items():
-        words = [word for word in column.unique()[:MOST_WORDS] if isinstance(word, str)]
-        attacks = [word for word in words if simplified(word) in ATTACKS]
-        refuse_cells(
-            column,
-            column.isin(attacks).to_numpy(),
-            "is a presentation attack, which is neither a genuine nor an impostor pair. "
-            f"In Python, {WITH_FRAME}, the other rows are frame[~frame[{name!r}].isin({attacks})]",
-        )
+        labels = column.unique()[:MOST_WORDS].tolist()
+        has_attacks = any(simplified(label) in ATTACKS for label in labels)
+        is_about_them = bool(words_of(name) & OF_ATTACKS) and _are_labels(column)
+        if has_attacks or is_about_them:
+            raise InputError(
+                f"column {name!r} is about presentation attacks, which are neither genuine nor "
+                f"impostor pairs; its labels are {listed(labels, 6)}. The other pairs are "
+                f"frame[frame[{name!r}].isin(LABELS)], with their LABELS, or of blank cells "
+                f"frame[frame[{name!r}].isna()], {WITH_FRAME}"
+            )
 
 
 @dataclass
@@ -297,12 +304,15 @@ def _ask_about_others(lines):
 
 def _may_tell_rows_apart(name, column):
     """Return whether a column may say what a row is: by its name, or as its labels occur again."""
-    if words_of(name) & OF_ROWS:
-        return True
-    if words_of(name) & EXPLAINED or np.ndim(column.iloc[0]) > 0:
+    words = words_of(name)
+    return bool(words & OF_ROWS) or not words & EXPLAINED and _are_labels(column)
+
+
+def _are_labels(column):
+    """Return whether cells are words or whole numbers, which occur twice or more on average."""
+    if np.ndim(column.iloc[0]) > 0 or (as_numbers(column)[0] % 1 > 0).any():
         return False
-    is_fraction = as_numbers(column)[0] % 1 > 0
-    return not is_fraction.any() and 1 < column.nunique(dropna=False) <= len(column) / 2
+    return 1 < column.nunique(dropna=False) <= len(column) / 2
 
 
 def _with_labels(labels, lines, attributes):
@@ -479,31 +489,29 @@ def _score_lines(path, table, images):
     numbers = [name for name in scored if is_number_column(scored[name])]
     score = (numbers or [*scored])[-1]
     values = to_numbers(scored.pop(score).rename("score"), blank=False)
-    said = [*side_columns([*scored]).values()]  # the probe's column comes first
-    orders = [said[0]] if said else [[*scored], [*scored][::-1]]
-    by_order = [
-        _scores_of_pairs([scored[name] for name in order], values, images) for order in orders
-    ]
-    first, other = by_order[0], by_order[-1]
-    lines = table.index[np.isnan(first) & np.isnan(other)]
-    header = f"; its header says that {orders[0][0]!r} names the probe" if said else ""
-    require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}{header}")
-    require(
-        ((first == other) | np.isnan(first) | np.isnan(other)).all(),
-        "pairs are scored in both directions, with different scores, and nothing says whether the "
-        "first name of a line is the probe: write a first line such as probe,reference,score",
-    )
-    return np.where(np.isnan(first), other, first)
+    return _scores_by_names(scored, values, table, images)
 
 
-def _scores_of_pairs(names, values, images):
-    """Return the scores of pairs of images, NaN without one; names : of probes, of references."""
-    sides = coded_sides(names, ("probe", "reference"), len(values))
-    differing = differing_rows(repeated_rows(sides, {"score": values}))
+def _scores_by_names(names, values, table, images):
+    """Return the scores of pairs of images, whichever of both names stands first.
+
+    names : pd.DataFrame of two columns, the names to which the values belong
+    """
+    probes, references = images.columns()
+    first, second = (names[name] for name in names)
+    n_pairs = len(probes)
+    both = [*probes, *first], [*references, *second]
+    sides = coded_sides(both, SIDES, n_pairs + len(values))
+    of_scores = sides.rows(slice(n_pairs, None))
+    repeated = repeated_rows(of_scores, {"score": values})
+    differing = differing_rows(repeated, "either_way")
     if len(differing) > 0:
-        refuse_two(sides, differing, names[0].index, "has two scores")
-    values = pd.Series(values, pd.MultiIndex.from_arrays(sides.columns()))
+        refuse_two(of_scores, differing, names.index, "has two scores", TWO_DIRECTIONS)
+    pairs = sides.either_way()
+    values = pd.Series(values, pairs[n_pairs:])
     is_again = values.index.duplicated()
     warn_of_twice(is_again.sum())
-    pairs = pd.MultiIndex.from_arrays(images.columns())
-    return values[~is_again].reindex(pairs).to_numpy()
+    values = values[~is_again].reindex(pairs[:n_pairs]).to_numpy()
+    lines = table.index[np.isnan(values)]
+    require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}")
+    return values

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, warn
-from frkit.data.sides import Sides
 
 FEWEST_NAMES = 3  # of images that are compared with themselves
 DISTINCT = 0.9  # share of scores that differ from all others, from which on equal rows are copies
@@ -24,19 +23,20 @@ def repeated_rows(sides, values):
     pd.DataFrame
         The values with numbers of the ordered pair, `pair`, and of the other one, `either_way`.
     """
-    first = np.minimum(sides.probe, sides.reference)
-    second = np.maximum(sides.probe, sides.reference)
-    either_way = pd.Series(Sides(first, second, sides.names).pair())
+    either_way = pd.Series(sides.either_way())
     rows = np.flatnonzero(either_way.duplicated(keep=False))
     columns = values | {"pair": sides.pair(), "either_way": either_way.to_numpy()}
     return pd.DataFrame({name: column[rows] for name, column in columns.items()}, index=rows)
 
 
-def differing_rows(repeated):
-    """Return two rows of one ordered pair with different values; none where there are no such."""
-    distinct = repeated.drop_duplicates()
-    differing = distinct.pair[distinct.pair.duplicated()]
-    return distinct.index[distinct.pair.isin(differing[:1])][:2]
+def differing_rows(repeated, of="pair"):
+    """Return two rows of one pair with different values; none where there are no such.
+
+    of : "pair", whose sides are told apart, or "either_way"
+    """
+    distinct = repeated.drop(columns={"pair", "either_way"} - {of}).drop_duplicates()
+    differing = distinct[of][distinct[of].duplicated()]
+    return distinct.index[distinct[of].isin(differing[:1])][:2]
 
 
 def first_of_each(repeated, n_pairs):

@@ -163,11 +163,13 @@ def test_two_files_of_one_kind_with_names_are_one_table(tmp_path):
 KIND = np.where(SAME, "target", "nontarget")
 
 
-def without_attacks(frame, **options):
-    """The rows that the refusal says in Python; `frame` is a name in that line."""
-    with refused("line 2" if "path" in options else "row 1", "presentation attack") as refusal:
+def without_attacks(frame, labels, **options):
+    """The rows that the refusal says in Python; `frame` and `LABELS` are names in that line."""
+    with refused("presentation attacks") as refusal:
         fk.open_data(options.pop("path", frame), **options)
-    return eval(str(refusal.value).split("the other rows are ")[1], {"frame": frame})
+    message = str(refusal.value)
+    line = message[message.index("frame[frame[") :].split(", with ")[0]
+    return eval(line, {"frame": frame, "LABELS": labels})
 
 
 def test_presentation_attacks_are_refused_with_the_other_rows(tmp_path):
@@ -176,10 +178,15 @@ def test_presentation_attacks_are_refused_with_the_other_rows(tmp_path):
     right = right_frr(COSINE[rest], SAME[rest])
     table = pd.DataFrame({"a": "bona fide 1", "kind": kind, "score": COSINE})
     options = {"columns": {"genuine": "kind", "score": "score"}}
-    others = without_attacks(table, path=saved(tmp_path / "joint.csv", table), **options)
+    path = saved(tmp_path / "joint.csv", table)
+    others = without_attacks(table, ["target", "nontarget"], path=path, **options)
     np.testing.assert_allclose(frr_of(fk.open_data(others, **options)), right)
+    table = pd.DataFrame({"probe_attack_type": np.where(rest, "", "print"), "mated": KIND})
+    others = without_attacks(table.assign(score=COSINE), [""])
+    np.testing.assert_allclose(frr_of(fk.open_data(others)), right)
     liveness = np.where(rest, "bona fide", "attack")
-    others = without_attacks(pd.DataFrame({"l": liveness, "mated": KIND, "score": COSINE}))
+    table = pd.DataFrame({"l": liveness, "mated": KIND, "score": COSINE})
+    others = without_attacks(table, ["bona fide"])
     np.testing.assert_allclose(frr_of(fk.open_data(others)), right)
 
 
