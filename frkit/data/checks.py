@@ -18,7 +18,9 @@ FEWEST_BITS = 16  # of a code
 NO_EMBEDDING = (
     "embedding must be numbers, which are compared by cosine, got {}; codes of bits are compared "
     "by fk.score_matrix(scipy.spatial.distance.cdist(codes, codes, 'hamming'), identity, identity, "
-    "same_images=True, distance=True)"
+    "same_images=True, distance=True), with codes = np.unpackbits(codes, axis=1) where a byte has "
+    "8 of them; features in whole numbers are fk.faces(features.astype(float) - zero, identity), "
+    "with the number that stands for zero"
 )
 
 
@@ -33,6 +35,7 @@ def checked_embedding(embedding, model):
     are_bits = values.dtype.kind in "iu" and np.shape(values)[-1:] > (FEWEST_BITS,)
     are_bits = are_bits and not is_lazy(values) and 0 <= values.min() < values.max() <= 1
     require(not are_bits, NO_EMBEDDING.format("zeros and ones"))
+    require(values.dtype != np.uint8, NO_EMBEDDING.format("bytes"))
     require(values.dtype.kind in "fiu", NO_EMBEDDING.format(values.dtype))
     require(
         values.ndim == (2 if model is None else 3) and values.size > 0,

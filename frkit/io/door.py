@@ -180,7 +180,7 @@ def _read(path, options):
     if contains_kept_pairs(path):
         return open_kept(path)
     contents = read_contents(path, options)
-    kind = contents.kind or guessed_kind(contents, options)
+    kind = contents.kind or guessed_kind(contents, options, path)
     _check_options(kind, options)
     return READERS.get(kind, pairs_of_contents)(contents, options)
 

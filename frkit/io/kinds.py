@@ -42,7 +42,7 @@ PROBABILITIES = "columns 0 and 1 may be the probabilities of a classifier: that 
 PREVIEW = 200  # rows that show what a table contains
 
 
-def guessed_kind(contents, options):
+def guessed_kind(contents, options, path):
     """Return "faces", "matrix" or "pairs"; ask where names and cells leave it open.
 
     Parameters
@@ -50,6 +50,7 @@ def guessed_kind(contents, options):
     contents : Contents
     options : dict
         Of `open_data`.
+    path : Path or pd.DataFrame
     """
     columns = options.get("columns", {})
     if not columns:
@@ -59,7 +60,7 @@ def guessed_kind(contents, options):
     are_faces = bool({*columns} & {"embedding", "image"})
     are_pairs = "scores" in options or bool({*columns} & {*OF_PAIRS})
     if not contents.is_table():
-        return _kind_of_arrays(contents, options, are_faces, are_pairs)
+        return _kind_of_arrays(contents, options, path, are_faces, are_pairs)
     table = without_words(contents.data.head(PREVIEW), options.get("missing"))
     numbered = [name for name in table if str(name).isdigit()]
     n_rows = len(contents.data)
@@ -86,7 +87,7 @@ def _ask_about_kinds(data):
         )
 
 
-def _kind_of_arrays(contents, options, are_faces, are_pairs):
+def _kind_of_arrays(contents, options, path, are_faces, are_pairs):
     """Return what arrays are: a matrix, embeddings, or columns of one length."""
     arrays = contents.data
     if are_faces:
@@ -104,6 +105,8 @@ def _kind_of_arrays(contents, options, are_faces, are_pairs):
         if len(tables) == 1:
             name, shape = tables[0], arrays[tables[0]].shape
             _ask_square(f"array {name!r}", shape)
+            if name == CELLS and shape[1] > 2 and role_of_score(path.stem):
+                _ask_kind(f"{path.name!r} is called so: are these scores of images with others")
             labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
             if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
                 _ask_kind(

@@ -635,6 +635,33 @@ def test_codes_of_bits_are_compared_by_hamming():
     assert scores.values[3, 70] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("name", ["scores.npy", "cosine_arcface.npy", "dist.npy"])
+def test_an_array_that_is_called_scores_is_asked_about(tmp_path, name):
+    np.save(tmp_path / name, COSINE[:, ::2])
+    with refused(name, answers=[{"kind": "matrix"}, {"kind": "faces"}]):
+        fk.open_data(tmp_path / name, labels=pd.DataFrame({"person": PEOPLE}))
+    (tmp_path / name).rename(tmp_path / "arcface.npy")
+    fk.open_data(tmp_path / "arcface.npy", labels=pd.DataFrame({"person": PEOPLE}))
+
+
+@pytest.mark.parametrize("form", ["packed bits", "features"])
+def test_bytes_are_packed_bits_or_features_with_another_zero(form):
+    if form == "packed bits":
+        stored = np.packbits(VECTORS > 0, axis=1)
+        others = {"codes": np.unpackbits(stored, axis=1), "identity": PEOPLE}
+        expected = -np.mean((VECTORS[3] > 0) != (VECTORS[70] > 0))
+    else:
+        stored = np.round(255 * (VECTORS + 1) / 2).astype(np.uint8)
+        others = {"features": stored, "zero": 127.5, "identity": PEOPLE}
+        expected = VECTORS[3] @ VECTORS[70]
+    with refused("bytes") as refusal:
+        fk.faces(stored, PEOPLE)
+    beginning = "fk.score_matrix(" if form == "packed bits" else "fk.faces("
+    data = run(line_in(str(refusal.value), beginning), scipy=scipy, **others)
+    scores = data if form == "packed bits" else fk.score_tensor(data)
+    assert scores.values[3, 70] == pytest.approx(expected, abs=0.02)
+
+
 def test_lists_of_unequal_length_in_a_column_are_refused():
     cells = [np.ones(4), np.arange(4.0), np.ones(3), np.ones(4)]
     with refused("embedding"):
