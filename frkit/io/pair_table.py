@@ -11,6 +11,7 @@ import pandas as pd
 
 from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.files import named
+from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
 from frkit.io.cells import (
@@ -292,13 +293,14 @@ def _ask_about_others(lines):
     others = [name for name in table if name in free and _may_tell_rows_apart(name, table[name])]
     if not others:
         return
+    labels = {name: name for name in others if can_be_named(name)}
     unused = dict.fromkeys(others)
-    answers = [unused]
-    if attributes.intersection(others):
-        answers.insert(0, {name: name if name in attributes else None for name in others})
-    model = models_column(table[others]) or others[0]
-    if 1 < table[model].nunique() <= MOST_MODELS:
-        answers.insert(0, {name: None for name in others if name != model} | {"model": model})
+    answers = [unused | labels, unused] if labels else [unused]
+    models = [name for name in others if _are_even(table[name])]
+    model = models_column(table[others]) or next(iter(models), None)
+    if model:
+        others_unused = {name: None for name in others if name != model}
+        answers.insert(0, others_unused | {"model": model})
     roles.ask(table, ROWS_ALIKE.format(listed(others), *[others[0]] * 3), *answers)
 
 
@@ -306,6 +308,12 @@ def _may_tell_rows_apart(name, column):
     """Return whether a column may say what a row is: by its name, or as its labels occur again."""
     words = words_of(name)
     return bool(words & OF_ROWS) or not words & EXPLAINED and _are_labels(column)
+
+
+def _are_even(column):
+    """Return whether each of a few labels has as many rows, as of models of the same pairs."""
+    n_rows = column.value_counts()
+    return n_rows.nunique() == 1 and 1 < len(n_rows) <= MOST_MODELS
 
 
 def _are_labels(column):
