@@ -204,8 +204,8 @@ TRAPS = {
     "some truth": (pd.DataFrame({"score": PAIRS.cosine, "genuine": ["maybe", *NUMBERS[1:]]}),
                    "line 2, .*'maybe' does not say whether"),
     "flags": (FEATURES.assign(label=CLASSES % 2), "no column says whom"),
-    "two classes": (FEATURES.assign(label=np.where(CLASSES % 2, "m", "f")), "no column says whom"),
-    "four classes": (FEATURES.assign(label=np.array(list("ABCD"))[CLASSES]), "hardly more alike"),
+    "two classes": (FEATURES.assign(label=np.where(CLASSES % 2, "m", "f")), "or name classes"),
+    "four classes": (FEATURES.assign(label=np.array(list("ABCD"))[CLASSES]), "or name classes"),
     "row numbers": (FEATURES.assign(id=range(len(LABELS))), "no column says whom"),
     "a stacked matrix": (renamed(level_0="image1", level_1="image2", **{"0": "cosine"}),
                          "columns: 'level_0', 'level_1', '0'"),
@@ -485,8 +485,7 @@ def test_the_diagonal_does_not_say_the_direction(tmp_path, kind, diagonal):
             np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
         frame = pd.DataFrame(values, SUBJECT, SUBJECT)
         with refused(answers=SCORES_OR_DISTANCES):
-            fk.score_matrix(frame)
-        assert fk.score_matrix(frame, distance=False).attrs["distance"] == 0
+            fk.open_data(frame)
     scores = fk.open_data(tmp_path / "named.npz")
     np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
 
