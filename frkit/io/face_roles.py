@@ -172,7 +172,7 @@ def _ask_who(roles, columns, labels):
     if people:
         why += f"; {listed(people)} may say it, or name classes or groups"
     others = [
-        f"{label!r} has {len(values):,}"
+        f"{label} has {len(values):,} labels, but there are {n_rows:,} images"
         for label, values in columns.items()
         if np.ndim(values) == 1 and len(values) != n_rows
     ]

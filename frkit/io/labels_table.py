@@ -152,9 +152,9 @@ def _best_column(rows, names):
     """
     shares = {}
     for kind, sides in names.items():
-        distinct = np.unique(np.concatenate(sides))
+        distinct = pd.Index(np.concatenate(sides)).unique()
         for column in rows:
-            share = np.isin(distinct, rows[column]).mean() * np.isin(rows[column], distinct).mean()
+            share = distinct.isin(rows[column]).mean() * rows[column].isin(distinct).mean()
             if share > 0 and _may_match(kind, column):
                 shares[kind, column] = share
     require(
@@ -178,8 +178,5 @@ def _best_column(rows, names):
 
 def _may_match(kind, column):
     """Return whether a column may have such names; numbers of images may equal those of people."""
-    kinds = [
-        {role for role in ("image", "identity") if simplified(name) in NAMES[role]}
-        for name in (kind, column)
-    ]
-    return not all(kinds) or kinds[0] == kinds[1]
+    both = {simplified(kind), simplified(column)}
+    return not (both & NAMES["image"] and both & NAMES["identity"])

@@ -19,7 +19,7 @@ from frkit.base import (
 )
 from frkit.data.alignment import require_one_order
 from frkit.data.checks import WINDOW, equals_transpose, is_lazy, refuse_half
-from frkit.data.labels import image_names, labels_of_images
+from frkit.data.labels import labels_of_images
 from frkit.data.sides import SIDES, WHO, Sides
 from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
@@ -326,8 +326,6 @@ def ask_whom(values, names, missing=None, same_images=None, distance=False):
     """
     if any(map(occur_again, names)):
         return
-    for side, names_of_side in zip(SIDES, names):
-        image_names(names_of_side, len(names_of_side), side, side)
     refuse_half(values, *map(pd.Index, names))
     is_symmetric = np.array_equal(*names) and _is_symmetric(values, missing)
     if same_images is False:

@@ -1254,7 +1254,7 @@ def test_a_name_that_occurs_twice_makes_no_people_of_images(tmp_path):
     scores, _, names = spread_scores()
     names[7] = names[6]
     with refused(names[6]):
-        fk.open_data(pd.DataFrame(scores, names, names), kind="matrix", same_images=True)
+        fk.open_data(pd.DataFrame(scores, names, names), identity="{name}_{number}.jpg")
     vectors, _ = spread_faces()
     with refused("name", "whom"):
         fk.open_data(pd.DataFrame(vectors).add_prefix("f").assign(name=names))
