@@ -183,16 +183,16 @@ def faces_of_contents(contents, options):
             ask_about_people(contents.data, more.values())
     roles = face_roles(columns, user_columns)
     warn_of_parts(roles, columns)
-    labels = {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
-    labels |= _attributes(columns, roles)
-    labels = {name: pd.Series(values).array for name, values in labels.items()}
+    of_images = {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
+    of_images |= _attributes(columns, roles)
+    of_images = {name: pd.Series(values).array for name, values in of_images.items()}
     if pattern is not None:
         roles.who = f"by the pattern {pattern!r} of names of images"
         del roles.columns["identity"]
     models = {}
     for name in roles.columns["embedding"]:
         model = columns.get("model") if np.ndim(columns[name]) == 3 else None
-        models[name] = faces(columns[name], model=model, **labels)
+        models[name] = faces(columns[name], model=model, **of_images)
     data = stacked_faces(models) if len(models) > 1 else models[name]
     return data.assign_attrs(roles.attrs())
 
