@@ -395,16 +395,19 @@ def shown_scores(values, images, missing, is_distance, labels=None):
 
 
 def _scores_with_ends(scores, missing):
-    """Return scores that show marks which nobody named: some, and all that are at either end.
+    """Return scores that show marks which nobody named: of some rows, and the ends of others.
 
     The diagonal of a square is left out. Of an array on disk, or of dask, a corner is read.
     """
     if not isinstance(scores, np.ndarray):
         scores = np.asarray(scores[:WINDOW, :WINDOW])
-    scores = failed_as_nan(scores, missing, False)
-    if scores.shape[0] == scores.shape[1]:
-        np.fill_diagonal(scores, np.nan)
-    scores = scores[np.isfinite(scores)]
-    is_shown = np.isin(scores, [scores.min(initial=np.inf), scores.max(initial=-np.inf)])
-    is_shown[:: max(1, scores.size // SHOWN_SCORES)] = True
-    return scores[is_shown]
+    step = max(1, scores.size // SHOWN_SCORES)
+    shown = []
+    for start in range(0, len(scores), WINDOW):
+        rows = failed_as_nan(scores[start : start + WINDOW], missing, False)
+        if scores.shape[0] == scores.shape[1]:
+            np.fill_diagonal(rows[:, start:], np.nan)
+        is_shown = np.isin(rows, [np.fmin.reduce(rows, None), np.fmax.reduce(rows, None)])
+        is_shown[::step] = True
+        shown.append(rows[is_shown])
+    return np.concatenate(shown)
