@@ -85,11 +85,10 @@ def read_mat(path):
             check_hdf5(path)
             variables = pymatreader.read_mat(path)
     columns = {
-        str(name): variable
+        str(name): _plain(variable)
         for name, variable in variables.items()
         if not str(name).startswith(("__", "#"))
     }
-    columns = {name: _plain(variable) for name, variable in columns.items()}
     others = [name for name in columns if columns[name] is None]
     require(len(others) < len(columns), f"frkit does not read {listed(others)}: {MATLAB_TYPES}")
     not_read(others, MATLAB_TYPES)

@@ -9,7 +9,7 @@ from frkit.base import listed, require, warn
 from frkit.data.alignment import ONE_TABLE, in_one_order, require_same_names, stacked
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.joins import CLEAR, share_above
-from frkit.io.matrix import some_rows
+from frkit.io.matrix import shown_scores
 from frkit.io.pair_list import warn_of_distances
 from frkit.scores.kept import IMAGES, columns_of_sides, kept_list, named_pairs
 
@@ -92,9 +92,9 @@ def stack_matrices(models: dict[str, xr.DataArray]) -> xr.DataArray:
 
 def _shown(scores):
     """Return scores of some rows of a matrix, and whether they are genuine."""
-    rows, values = some_rows(scores.data)
-    probe, reference = (scores[who].values for who in WHO)
-    return values, probe[rows, None] == reference
+    images, people = ([scores[name].values for name in names] for names in (SIDES, WHO))
+    who, values = shown_scores(scores.data, images, None, False, people)
+    return values, who.is_same()
 
 
 def _stacked(models):

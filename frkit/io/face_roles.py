@@ -1,4 +1,4 @@
-"""Which column of a file of embeddings is what: guessed from names and contents."""
+"""Which column of a file of embeddings is what, by names that the data confirm."""
 
 import re
 
@@ -12,7 +12,9 @@ from frkit.data.sides import Sides
 from frkit.io.cells import are_names_of_rows, as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.file_contents import names_without_header
 from frkit.io.frames import check_header
-from frkit.io.joins import ask_who, share_above
+from frkit.io.joins import ask_who
+from frkit.io.labels_table import occur_again
+from frkit.io.models import ask_about_models
 from frkit.io.names import (
     IDS,
     NAMES,
@@ -20,35 +22,35 @@ from frkit.io.names import (
     PREFIXES,
     WEAK,
     numbered_runs,
-    side_columns,
     simplified,
     words_of,
 )
-from frkit.io.notices import ALIKE, FEW
 from frkit.io.pair_roles import role_of_score
-from frkit.io.roles import FLAGS, models_column, roles_of_user, some_rows
+from frkit.io.roles import models_column, roles_of_user, some_rows
 
-COMPARED = 400  # images that show whether one label is one person
-MOST_CLASSES = 10  # labels of groups, such as race, that have many images each
-MANY_OF_CLASS = 20
-FEWEST = 20  # images that can show it, or what a number means
+COMPARED = 400  # images that show what patterns of their names would say
 UNNAMED = "first column"  # of text without a name
 EMBEDDING_OF_COLUMNS = "fk.faces(frame[columns].to_numpy(), frame['person'])"
-OF_TWO_SIDES = (
+COSINES = (
     "fk.pairs(np.sum(a * b, 1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1), genuine)"
 )
-COLUMNS_OF_IMAGES = (
-    "where each column is an image, the line is fk.faces(data[{name!r}].T, data[{label!r}]), with "
-    "data = np.load(path)"
+SEVERAL_SETS = (
+    "could all be embeddings; name one, or those of all models. With data = np.load(path), the "
+    "images of two sets, such as a gallery and probes, are fk.faces(np.concatenate([data['X_a'], "
+    "data['X_b']]), np.concatenate([data['people_a'], data['people_b']])), and both images of each "
+    f"pair {COSINES} with a, b = data['X_a'], data['X_b']"
 )
-PAIRS_OF_ROWS = (
-    f"where it says which pairs of rows are genuine, they are {OF_TWO_SIDES}, with a, b = "
-    "rows[data['idx1']], rows[data['idx2']], or rows[::2], rows[1::2] where the rows of a pair "
-    "follow each other, rows = data[{name!r}] and data = np.load(path)"
+OTHER_LAYOUTS = (
+    ". With data = np.load(path), columns that are images are fk.faces(data['embeddings'].T, "
+    f"data['labels']); pairs of rows are {COSINES}, with a, b = rows[data['idx1']], "
+    "rows[data['idx2']], or rows[::2], rows[1::2] where the rows of a pair follow each other, rows "
+    "= data['embeddings']; columns of a score and of its label are fk.pairs(*data.T), and "
+    "probabilities of two classes fk.pairs(data['probs'][:, 1], data['labels'])"
 )
-TWO_COLUMNS = (
-    "; columns of a score and of its label are fk.pairs(*np.load(path).T), and probabilities of "
-    "two classes fk.pairs(data['probs'][:, 1], data['labels']), with data = np.load(path)"
+SEVERAL_ROWS = (
+    "{0!r} names one image in several rows, as of flips, crops or frames, whose pairs are no "
+    "genuine pairs: keep one row of each, such as frame.drop_duplicates({0!r}), or the mean of its "
+    "rows; or it names no image"
 )
 NO_FEATURE = frozenset(  # words of numbered columns of scores
     "score scores similarity sim dist distance prob probability logit gallery probe".split()
@@ -64,7 +66,7 @@ def face_roles(columns, user_columns=None, by_name=False):
     ----------
     columns : dict of str to array
         Embeddings have a row for each image, labels one entry.
-    user_columns : mapping, optional
+    user_columns : dict, optional
         What the user says: role or attribute to column(s).
     by_name : bool
         Whether a pattern of names of images says who is in them, and no column.
@@ -73,11 +75,13 @@ def face_roles(columns, user_columns=None, by_name=False):
     -------
     Roles
     """
-    roles = roles_of_user("faces", user_columns, list(columns))
+    of_user = dict(user_columns or {})
+    is_of_one = "model" in of_user and of_user.pop("model") is None
+    roles = roles_of_user("faces", of_user, list(columns))
     if "embedding" not in roles.from_user:
         name = _embedding(roles, columns)
         roles.columns["embedding"] = [name]
-        refuse_scores(columns[name], [{"kind": "matrix"}, {"columns": {"embedding": name}}])
+        refuse_scores(columns[name], [{"kind": "matrix"}])
     embedding = roles.column("embedding")
     require(
         np.ndim(columns.get(embedding)) > 1,
@@ -85,38 +89,17 @@ def face_roles(columns, user_columns=None, by_name=False):
         "columns, such as f0, f1, ..., are named by the text before the number, and others are one "
         f"embedding by {EMBEDDING_OF_COLUMNS}",
     )
-    n_images = np.shape(columns[embedding])[-2]
+    labels = free_labels(roles, columns, np.shape(columns[embedding])[-2])
+    model = models_column(labels)
+    if model is not None and not is_of_one:  # else images would count several times
+        ask_about_models(model)
     if "image" not in roles.from_user:
-        images = _images(free_labels(roles, columns, n_images), by_name)
-        if len(images) > 1 and by_name:
-            why = f"{listed(images)} could all be names of images"
-            roles.ask(columns, why, {"image": images[0]})
-        roles.columns["image"] = images[:1]
+        roles.columns["image"] = _images(roles, columns, labels)[:1]
     if by_name and not roles.column("image"):
         roles.ask(columns, "no column has names of images", {"image": "..."})
     if not by_name and "identity" not in roles.from_user:
-        labels = free_labels(roles, columns, n_images)
         roles.columns["identity"] = [_identity(roles, columns, labels)]
-    if "image" not in roles.from_user:
-        _ask_about_rows_of_an_image(roles, columns, n_images)
     return roles
-
-
-def _ask_about_rows_of_an_image(roles, columns, n_images):
-    """Ask about names of images that one person has in several rows, as of flips or crops."""
-    people = columns.get(roles.column("identity"))
-    labels = free_labels(roles, columns, n_images)
-    if people is None or models_column(labels) is not None:  # of which each has a row
-        return
-    for name in _usual(labels, "image"):
-        rows = pd.DataFrame({"person": np.asarray(people), "image": np.asarray(labels[name])})
-        if rows.dropna().duplicated().any():
-            why = (
-                f"{name!r} names one image in several rows, as of flips, crops or frames, whose "
-                "pairs are no genuine pairs: keep one row of each, such as "
-                f"frame.drop_duplicates({name!r}), or the mean of its rows; or it names no image"
-            )
-            roles.ask(columns, why, {name: None})
 
 
 def free_labels(roles, columns, n_images):
@@ -130,137 +113,80 @@ def _is_unnamed(name):
     return name == UNNAMED or name.isdigit()
 
 
-def _usual(names, role, usual_names=None):
-    """Return the columns with a usual name; one that is called like the role comes alone."""
-    usual = [name for name in names if simplified(name) in (usual_names or NAMES[role])]
-    return [name for name in usual if name.lower() == role] or usual
+def _usual(names, usual):
+    """Return the columns with a usual name."""
+    return [name for name in names if simplified(name) in usual]
 
 
-def _images(labels, by_name):
-    """Return the columns that may have names of images; by_name : so does any text."""
+def _images(roles, columns, labels):
+    """Return the columns with names of images; ask about one that names an image twice."""
     distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
-    images = _usual(distinct, "image") or _usual(distinct, "image", IDS)
-    images = images or [name for name in distinct if _is_unnamed(name)]
-    if images or not by_name:
-        return images
-    return [name for name in distinct if not is_number_column(pd.Series(labels[name]))]
+    usual, images = (_usual(names, NAMES["image"]) for names in (labels, distinct))
+    if usual and not images:
+        roles.ask(columns, SEVERAL_ROWS.format(usual[0]), {usual[0]: None})
+    return images or _usual(distinct, IDS) or [*filter(_is_unnamed, distinct)]
 
 
 def _embedding(roles, columns):
-    """Return the column of embeddings: with a usual name, one of its words, or the only array."""
+    """Return the only array with a usual word in its name, or the only one without another."""
     arrays = [name for name, values in columns.items() if np.ndim(values) > 1]
-    embeddings = _usual(arrays, "embedding", NAMES["embedding"] | PREFIXES)
-    if not embeddings:
-        embeddings = [name for name in arrays if words_of(name) & NAMES["embedding"]]
-    arrays = [name for name in arrays if not role_of_score(name)]
-    if not embeddings and len(arrays) == 1 and not words_of(arrays[0]) & NO_SCORE:
-        embeddings = arrays
+    usual = NAMES["embedding"] | PREFIXES
+    embeddings = [name for name in arrays if words_of(name) & usual] or [
+        name for name in arrays if not (role_of_score(name) or words_of(name) & NO_SCORE)
+    ]
     if len(embeddings) == 1:
         return embeddings[0]
-    arrays = embeddings or arrays
-    if not arrays:
+    if not embeddings:
         why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
         roles.ask(columns, why, {"embedding": "..."}, answers=[{"kind": "matrix"}])
-    why = f"{listed(arrays)} could all be embeddings; name one, or those of all models"
-    remedies = [{"embedding": name} for name in arrays]
-    if len({len(columns[name]) for name in arrays}) == 1:
-        remedies = [{"embedding": arrays}, *remedies]
-        for first, second in side_columns(arrays).values():
-            why += f". If they are of both images of each pair, a list of pairs is {OF_TWO_SIDES}"
-            why += f", with a, b = data[{first!r}], data[{second!r}] and data = np.load(path)"
-    people = [_labels_of_set(name, columns) for name in arrays]
-    if all(people):
-        why += (
-            ". If they are sets of images, such as of a gallery and probes, all these images are "
-            f"fk.faces(np.concatenate([data[name] for name in {arrays}]), np.concatenate("
-            f"[data[name] for name in {people}])), with data = np.load(path)"
-        )
-    roles.ask(columns, why, *remedies)
-
-
-def _labels_of_set(array, columns):
-    """Return the only labels of the rows of an array that share a word with it, or None."""
-    labels = [
-        name
-        for name, values in columns.items()
-        if np.shape(values) == np.shape(columns[array])[:1] and words_of(name) & words_of(array)
-    ]
-    return labels[0] if len(labels) == 1 else None
+    remedies = [{"embedding": name} for name in embeddings]
+    if len({len(columns[name]) for name in embeddings}) == 1:
+        remedies.insert(0, {"embedding": embeddings})
+    roles.ask(columns, f"{listed(embeddings)} {SEVERAL_SETS}", *remedies)
 
 
 # --- who is in the images ------------------------------------------------------------------------
 
 
 def _identity(roles, columns, labels):
-    """Return the column that is named like identities, some of which occur twice."""
-    sure = _usual(labels, "identity")
-    repeating = [name for name in labels if _can_be_people(labels[name])]
-    people = sure or _usual(repeating, "identity", WEAK["identity"])
-    people = people or [name for name in repeating if _is_unnamed(name)]
-    if not people:
-        _ask_who(roles, columns)
-    if len(people) > 1:
-        why = f"{listed(people)} could all be the identity"
-        roles.ask(columns, why, {"identity": people[0]})
-    if not sure and _is_class(roles, columns, people[0]):
-        why = f"{people[0]!r} may be the identity, but images with the same {people[0]!r} are "
-        why += "hardly more alike than others, or it has few labels of many images, as of groups"
-        roles.ask(columns, why, {"identity": people[0]})
+    """Return the only column that is called like identities."""
+    people = _usual(labels, NAMES["identity"])
+    if len(people) != 1:
+        _ask_who(roles, columns, labels)
     return people[0]
 
 
-def _can_be_people(labels):
-    """Return whether labels can be people: many occur twice, and they are not flags or classes."""
-    distinct = {*pd.Series(labels).dropna().astype(str)}
-    is_class = len(distinct) <= 2 and len(labels) > 20
-    are_several = pd.Series(labels).duplicated(keep=False).mean() > FEW
-    return are_several and not distinct <= FLAGS and not is_class
-
-
-def _is_class(roles, columns, name):
-    """Return whether images with one label are hardly more alike than others, or labels few."""
-    labels = pd.Series(np.asarray(columns[name]).astype(str))
-    if labels.nunique() <= MOST_CLASSES and len(labels) > MANY_OF_CLASS * labels.nunique():
-        return True
-    several = labels[labels.duplicated(keep=False)].sort_values(kind="stable")
-    rows = np.sort(several.index[:COMPARED])
-    first, second, cosines = _some_cosines(roles, columns, rows)
-    area, _ = share_above(cosines, labels[rows[first]].array == labels[rows[second]].array)
-    return area < ALIKE and len(rows) >= FEWEST
-
-
-def _ask_who(roles, columns):
-    """Ask who is in images, and show what patterns of their names would say."""
+def _ask_who(roles, columns, labels):
+    """Ask who is in images: name labels that may say it, and what patterns of names would say."""
+    people = _usual(labels, NAMES["identity"]) or [
+        name
+        for name in labels
+        if occur_again(labels[name]) and (simplified(name) in WEAK["identity"] or _is_unnamed(name))
+    ]
     name = roles.column("embedding")
     *_, n_rows, n_features = np.shape(columns[name])
-    vectors = [label for label, values in columns.items() if np.ndim(values) == 1]
     why = (
         f"no column says whom an image shows: a label for each of the {n_rows:,} rows of {name!r} "
         "(a table of labels may have a row for each image)"
     )
-    others = [label for label in vectors if len(columns[label]) != n_rows]
-    for label in (_usual(others, "identity") or others)[:1]:
-        n_labels = len(columns[label])
-        line = COLUMNS_OF_IMAGES if n_labels == n_features else PAIRS_OF_ROWS
-        line = line.format(name=name, label=label)
-        why += f"; {label} has {n_labels:,} labels, but there are {n_rows:,} images: {line}"
-    if n_features == 2:
-        why += TWO_COLUMNS
-    if not roles.column("image"):
-        fitting = free_labels(roles, columns, n_rows)
-        roles.ask(fitting, why, {"identity": "..."}, answers=[{"labels": "..."}])
-    names = np.asarray(columns[roles.column("image")]).astype(str)
+    if people:
+        why += f"; {listed(people)} may say it, or name classes or groups"
+    others = [
+        f"{label} has {len(values):,} labels, but there are {n_rows:,} images"
+        for label, values in columns.items()
+        if np.ndim(values) == 1 and len(values) != n_rows
+    ]
+    if others or n_features == 2:
+        why = "; ".join([why, *others]) + OTHER_LAYOUTS
+    remedies = [{"identity": label} for label in people or ["..."]]
+    image = roles.column("image")
+    if image is None:
+        roles.ask(labels, why, *remedies, answers=[{"labels": "..."}])
+    names = np.asarray(columns[image]).astype(str)
     rows = np.sort(np.argsort(names)[:COMPARED])
-    first, second, cosines = _some_cosines(roles, columns, rows)
-    if len(rows) < len(names):
-        why += f". Of the first {len(rows):,} of {len(names):,} names"
-    ask_who(roles, columns, why, Sides(first, second, names[rows]), cosines, {"identity": "..."})
-
-
-def _some_cosines(roles, columns, rows):
-    """Return the places of all pairs of some images, and their cosines."""
-    values = columns[roles.column("embedding")]
-    return cosines_of_rows(values[0] if values.ndim == 3 else values, rows)
+    values = columns[name]
+    first, second, cosines = cosines_of_rows(values[0] if values.ndim == 3 else values, rows)
+    ask_who(roles, columns, why, Sides(first, second, names[rows]), cosines, *remedies)
 
 
 def cosines_of_rows(values, rows):
@@ -291,24 +217,21 @@ def gathered(table, user_columns):
     check_header(list(table.columns))
     if table.columns[0] == "" and are_names_of_rows(table[""]):
         table = table.rename(columns={"": UNNAMED})
-    blocks = numbered_blocks(table)
-    if user_columns.get("embedding"):
-        names = user_columns["embedding"]
-        names = [names] if isinstance(names, str) else names
-        names = [name if name in table else simplified(name) for name in names]
+    blocks, runs = numbered_blocks(table), numbered_runs(list(table.columns))
+    names = user_columns.get("embedding") or []
+    names = [names] if isinstance(names, str) else names
+    names = [name if name in table else simplified(name) for name in names]
+    if names:
         user_columns["embedding"] = names
-        runs = numbered_runs(list(table.columns))
-        blocks |= {name: runs[name] for name in names if name in runs and name not in table}
+    blocks |= {name: runs[name] for name in names if name in runs and name not in table}
     of_user = [source for role, source in user_columns.items() if role != "embedding"]
-    for name, numbers in blocks.items():  # perhaps with a label in a numbered column
-        blocks[name] = [number for number in numbers if number not in of_user]
-    in_blocks = {number for numbers in blocks.values() for number in numbers}
-    columns = {name: table[name] for name in table if name and name not in in_blocks}
+    features = {number for block in blocks.values() for number in block if number not in of_user}
+    columns = {name: table[name] for name in table if name and name not in features}
     for name, column in columns.items():
         if _is_list(column):
             columns[name] = _rows_of_lists(column)
-    for name, numbers in blocks.items():
-        numbers = [to_numbers(table[number], blank=False) for number in numbers]
+    for name, block in blocks.items():
+        numbers = [to_numbers(table[each], blank=False) for each in block if each in features]
         columns[name] = np.column_stack(numbers)
     return columns
 
@@ -345,19 +268,16 @@ def numbered_blocks(table):
 
 
 def _is_list(column):
-    """Return whether a column has a list of numbers in each row, also as JSON text."""
-    first = column.iloc[0]
-    if isinstance(first, (list, tuple, np.ndarray)):
-        return len(first) > 0 and not isinstance(first[0], (str, dict, list))
-    if not isinstance(first, str):
-        return False
-    numbers = _words_in_list(first)
+    """Return whether a column has a list of numbers in each row, also as text."""
+    numbers = _numbers_in(column.iloc[0])
     # a note such as "[blurred]" is no list of numbers
     return len(numbers) > 0 and is_number_column(pd.Series(numbers))
 
 
-def _words_in_list(cell):
-    """Return the numbers, as text, of a list that JSON or NumPy wrote."""
+def _numbers_in(cell):
+    """Return the numbers of a list in a cell, as text where JSON or NumPy wrote it."""
+    if not isinstance(cell, str):
+        return cell if isinstance(cell, (list, tuple, np.ndarray)) else []
     numbers = re.split(r"[\s,;]+", cell.strip("[] \n"))
     is_enclosed = cell.startswith("[") and cell.rstrip().endswith("]")
     return numbers if is_enclosed or len(numbers) >= MANY else []
@@ -366,11 +286,10 @@ def _words_in_list(cell):
 def _rows_of_lists(column):
     """Return a column of lists as an array."""
     refuse_cells(column, column.isna().to_numpy(), "has no numbers")
-    cells = column.astype(object).tolist()
-    is_text = isinstance(cells[0], str)  # as JSON or NumPy writes them
-    rows = [_words_in_list(cell) for cell in cells] if is_text else cells
+    rows = [_numbers_in(cell) for cell in column.astype(object)]
     lengths = np.array([*map(len, rows)])
     other = f"is a list of another length than the first, which has {lengths[0]:,} numbers"
     refuse_cells(column, lengths != lengths[0], other)
     with reading(f"column {column.name!r}"):
+        is_text = isinstance(rows[0][0], str)
         return np.array(rows, float) if is_text else real_numbers(column.name, rows)

@@ -25,25 +25,15 @@ from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
-from frkit.io.face_roles import (
-    FEWEST,
-    cosines_of_rows,
-    face_roles,
-    free_labels,
-    gathered,
-)
+from frkit.io.face_roles import cosines_of_rows, face_roles, free_labels, gathered
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
-from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
-from frkit.io.models import ask_about_models, names_models, read_by_model
-from frkit.io.notices import (
-    warn_of_parts,
-    warn_of_spellings,
-    warn_of_strangers,
-)
-from frkit.io.roles import OF_FACES, models_column
+from frkit.io.labels_table import labels_by_name, labels_in_order
+from frkit.io.models import names_models, read_by_model
+from frkit.io.notices import warn_of_parts, warn_of_spellings, warn_of_strangers
 
-NO_ATTRIBUTES = {*OF_FACES, "model"}
+WHOSE = ("identity", "image")
+FEWEST = 20  # images that show what a number means
 OF_ONE, OF_OTHERS = 50, 100  # images that show whether people are alike
 WIDE = 8  # equal embeddings with at least this many features are no coincidence
 
@@ -115,10 +105,21 @@ def faces(
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
     values = checked_embedding(embedding, model)
     refuse_scores(values)
-    data = collected(values, identity, image, model, names)
-    if not is_lazy(values):
-        _check_some_images(data)
-    return data
+    n_images = values.shape[-2]
+    numbered = {NUMBERED: _fingerprint(values)} if image is None else {}
+    image = range(n_images) if image is None else image
+    labels = labels_of_images(n_images, image, identity, names)
+    _check_people(labels["identity"])
+    warn_of_spellings({name: [labels[name]] for name in labels})
+    of_first = values if values.ndim == 2 else values[0]
+    _warn_of_copies(of_first)
+    _check_some_images(of_first, labels)
+    coords = {"image": ("image", labels.index.to_numpy(str), numbered)}
+    coords |= {name: ("image", labels[name].to_numpy(str)) for name in labels}
+    if model is not None:
+        coords["model"] = model_names(model, len(values))
+    dims = ("model", "image", "feature")[-values.ndim :]
+    return xr.Dataset({"embedding": (dims, values)}, coords=coords)
 
 
 def _of_dataset(stored):
@@ -158,103 +159,55 @@ def faces_of_contents(contents, options):
     if names_models(options) and contents.is_table():
         return stacked_faces(read_by_model(contents, options, faces_of_contents))
     user_columns = dict(options.get("columns") or {})
-    identity = options.get("identity")
+    identity, labels = options.get("identity"), options.get("labels")
     pattern = identity if is_pattern(identity) else None
     if identity and pattern is None:
         user_columns["identity"] = identity
     columns = gathered(contents.data, user_columns) if contents.is_table() else dict(contents.data)
     if isinstance(columns.get(CELLS), OnDisk):
         columns[CELLS] = as_embedding(columns[CELLS])
-    labels = options.get("labels")
-    names = _names_in(columns)
-    are_of_people = bool(pattern and names)  # who are known by the pattern
-    if labels is not None and not are_of_people:
-        more = _labels_of_rows(labels, names, columns)
+    names = {name: [values] for name, values in columns.items() if np.ndim(values) == 1}
+    if labels is not None and not names:
+        columns |= labels_in_order(labels)
+    if pattern is not None:
+        image = face_roles(columns, user_columns, by_name=True).column("image")
+        people = identities_from(columns[image], pattern)
+        columns[pattern] = people
+        user_columns |= {"image": image, "identity": pattern}
+        names |= {"identity": [people]} if names else {}
+    if labels is not None and names:
+        joined = labels_by_name(labels, names, columns)
+        more = {name: pd.Series(side, name=name) for name, [side] in joined.items()}
         columns |= more
         if contents.is_table() and "kind" not in options:
             ask_about_people(contents.data, more.values())
-    is_of_one = "model" in user_columns and user_columns.pop("model") is None
-    roles = face_roles(columns, user_columns, pattern is not None)
+    roles = face_roles(columns, user_columns)
     warn_of_parts(roles, columns)
-    image, identity = (columns.get(roles.column(role)) for role in ("image", "identity"))
+    of_images = {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
+    of_images |= _attributes(columns, roles)
+    of_images = {name: pd.Series(values).array for name, values in of_images.items()}
     if pattern is not None:
-        identity = identities_from(image, pattern)
         roles.who = f"by the pattern {pattern!r} of names of images"
-    n_images = np.shape(columns[roles.column("embedding")])[-2]
-    column = None if is_of_one else models_column(free_labels(roles, columns, n_images))
-    if column is not None:  # else images would count several times
-        ask_about_models(column)
-    attributes = _attributes(columns, roles, n_images)
-    if labels is not None and are_of_people:
-        more = attributes_by_name(labels, {"image": [image], "identity": [identity]}, attributes)
-        attributes |= {name: side for name, [side] in more.items()}
-    faces = _of_models(columns, roles.columns["embedding"], identity, image, attributes)
-    return faces.assign_attrs(roles.attrs())
-
-
-def _of_models(columns, names, identity, image, attributes):
-    """Return the faces Dataset of the embeddings in some columns, one for each model."""
+        del roles.columns["identity"]
     models = {}
-    for name in names:
+    for name in roles.columns["embedding"]:
         model = columns.get("model") if np.ndim(columns[name]) == 3 else None
-        values = checked_embedding(columns[name], model)
-        models[name] = collected(values, identity, image, model, attributes)
-    _check_some_images(models[names[0]])
-    return stacked_faces(models) if len(models) > 1 else models[names[0]]
+        models[name] = faces(columns[name], model=model, **of_images)
+    data = stacked_faces(models) if len(models) > 1 else models[name]
+    return data.assign_attrs(roles.attrs())
 
 
-def _labels_of_rows(labels, names, columns):
-    """Return labels from a table: by names, or in the order of rows where nothing names them."""
-    if not names:
-        return dict(labels_in_order(labels))
-    joined = labels_by_name(labels, names, columns)
-    return {name: pd.Series(side) for name, [side] in joined.items()}
-
-
-def _names_in(columns):
-    """Return the columns that may name images or people, for `labels_by_name`."""
-    return {
-        name: [values]
-        for name, values in columns.items()
-        if np.ndim(values) == 1 and not _are_fractions(values)
-    }
-
-
-def _are_fractions(values):
-    """Return whether some values are no whole numbers, and so no names."""
-    values = np.asarray(values)
-    return values.dtype.kind == "f" and bool(np.any(values[np.isfinite(values)] % 1 > 0))
-
-
-def _attributes(columns, roles, n_images):
+def _attributes(columns, roles):
     """Return the attributes: those that are named, and all other labels with usable names."""
     named = {name: columns[column] for name, [column] in roles.attributes.items()}
-    others = {name: columns[name] for name in roles.free(columns) if name not in NO_ATTRIBUTES}
-    no_labels = [name for name in others if np.shape(others[name]) != (n_images,)]
-    not_read(sorted(no_labels), "not one label per image")
-    usable = [name for name in others if name not in no_labels and can_be_named(name)]
-    return {name: others[name] for name in usable} | named
+    usable = [name for name in roles.free(columns) if can_be_named(name)]
+    n_images = np.shape(columns[roles.column("embedding")])[-2]
+    labels = free_labels(roles, columns, n_images)
+    not_read(sorted({*usable}.difference(labels)), "not one label per image")
+    return {name: labels[name] for name in usable if name in labels} | named
 
 
-# --- from arrays ----------------------------------------------------------------------------------
-
-
-def collected(values, identity, image, model, attributes):
-    """Return the faces Dataset of a checked embedding, which may be on disk."""
-    n_images = values.shape[-2]
-    names = range(n_images) if image is None else image
-    labels = labels_of_images(n_images, names, identity, attributes)
-    _check_people(labels["identity"])
-    if values.shape[-1] >= WIDE and not is_lazy(values):
-        _warn_of_copies(values if values.ndim == 2 else values[0])
-    warn_of_spellings({name: [labels[name]] for name in labels})
-    numbered = {NUMBERED: _fingerprint(values)} if image is None else {}
-    coords = {"image": ("image", labels.index.to_numpy(str), numbered)}
-    coords |= {name: ("image", labels[name].to_numpy(str)) for name in labels}
-    if model is not None:
-        coords["model"] = model_names(model, len(values))
-    dims = ("model", "image", "feature")[-values.ndim :]
-    return xr.Dataset({"embedding": (dims, values)}, coords=coords)
+# --- checks -------------------------------------------------------------------------------------
 
 
 def _check_people(identity):
@@ -273,42 +226,40 @@ def _check_people(identity):
 
 def _refuse_numbers_among(rows):
     """Refuse whole numbers beside fractions, such as those of cameras, in some rows."""
-    are_whole = (rows % 1 == 0).all(axis=0) & (np.ptp(rows, axis=0) > 0)
-    places = np.flatnonzero(are_whole)
+    places = np.flatnonzero((rows % 1 == 0).all(axis=0) & (np.ptp(rows, axis=0) > 0))
+    is_mixed = 0 < len(places) < rows.shape[1] / 2
     require(
-        len(rows) < FEWEST or len(places) >= len(are_whole) / 2 or len(places) == 0,
+        len(rows) < FEWEST or not is_mixed,
         f"columns {places.tolist()} of the embedding are whole numbers, and others are not, as "
         "labels or numbers of rows would be: leave them out, as np.delete(embedding, "
         f"{places.tolist()}, axis=1) does",
     )
 
 
-def _check_some_images(faces):
+def _check_some_images(values, labels):
     """Refuse labels among features; warn of people and labels whose images are not alike.
 
     Some images of the person who has most of them are compared, and those of others.
     """
-    values = faces["embedding"].data
-    codes, _ = pd.factorize(faces["identity"].values)
+    codes, _ = pd.factorize(labels["identity"])
     n_images = np.bincount(codes)
     by_person = np.lexsort((codes, -n_images[codes]))
     of_one, of_others = np.split(by_person, [n_images.max()])
     rows = np.sort(np.append(of_one[:OF_ONE], of_others[:OF_OTHERS]))
-    values = values if values.ndim == 2 else values[0]
     _refuse_numbers_among(loaded(values[rows]))
     first, second, cosines = cosines_of_rows(values, rows)
     sides = {}
-    for name, labels in faces.coords.items():
-        if labels.dims == ("image",):
-            codes, distinct = pd.factorize(labels.values[rows])
-            sides[name] = Sides(codes[first], codes[second], distinct)
-    del sides["image"]
+    for name in labels:
+        codes, distinct = pd.factorize(labels[name].to_numpy()[rows])
+        sides[name] = Sides(codes[first], codes[second], distinct)
     who = sides.pop("identity")
     warn_of_strangers(cosines, who.is_same(), who, sides)
 
 
 def _warn_of_copies(rows):
-    """Warn of images with exactly the embedding of another one."""
+    """Warn of images with exactly the embedding of another one, unless they are on disk."""
+    if is_lazy(rows) or rows.shape[1] < WIDE:
+        return
     may_be_copies = pd.DataFrame(rows[:, :2]).duplicated(keep=False).to_numpy()
     n_copies = pd.DataFrame(rows[may_be_copies]).duplicated(keep=False).sum()
     if n_copies > 0:

@@ -16,32 +16,36 @@ from frkit.io.notices import FEW
 KEYS = NAMES["image"] | NAMES["identity"] | IDS
 
 
+def occur_again(labels):
+    """Return whether labels occur several times, as people do, and not only a few, as copies do."""
+    return pd.Series(np.asarray(labels)).duplicated(keep=False).mean() > FEW
+
+
 def read_labels(labels):
-    """Read a table of labels, or one identity or image name in each line.
+    """Read a table of labels, or one label or image name in each line.
 
     labels : path or pd.DataFrame
     """
     labels = require_data("labels", labels)
     with named(labels):
         kind = file_kind(labels)
-        if kind == "npy":  # which says less of its labels than a list of people
+        if kind == "npy":
             array = read_npy(labels).squeeze()
             require(
-                array.ndim == 1 and not array.dtype.names,
+                array.ndim == 1,
                 f"must have one label for each row, but has shape {array.shape}; of classes by "
                 "columns it is np.argmax(array, axis=1)",
             )
-            values = pd.Series(array)
-            return values.to_frame("image" if values.is_unique else "label")
-        if kind not in TABLES:
-            return table_of(read_contents(labels, {}))
-        table = read_frame(labels)
-        if [*table] == ["1"]:
-            are_people = table["1"].duplicated(keep=False).mean() > FEW  # else some are copies
-            table.columns = ["identity" if are_people else "image"]
-        if "" in table and not is_number_column(table[""]):
-            return table.rename(columns={"": "image"})  # names of rows
-        return table
+            table = pd.DataFrame({"1": array})
+        elif kind in TABLES:
+            table = read_frame(labels)
+        else:
+            table = table_of(read_contents(labels, {}))
+    if [*table] == ["1"]:
+        return table.set_axis(["label" if occur_again(table["1"]) else "image"], axis=1)
+    if "" in table and not is_number_column(table[""]):
+        return table.rename(columns={"": "image"})  # names of rows
+    return table
 
 
 def labels_in_order(labels):
@@ -52,14 +56,13 @@ def labels_in_order(labels):
     table = read_labels(labels)
     for name, column in table.items():
         numbers, _ = as_numbers(column)
-        positions = numbers - numbers.min()
-        is_counter = numbers.min() in (0, 1) and set(positions) == set(range(len(positions)))
-        called = f"column {name!r}" if name else "the index, a first column without a name,"
+        in_order = np.sort(numbers)
+        is_counter = any(np.array_equal(in_order, np.arange(len(table)) + k) for k in (0, 1))
         require(
-            not is_counter or (np.diff(numbers) > 0).all(),
-            f"{called} of the labels numbers the rows in another order than they have. If a number "
-            "is the row of the array, sort the table by this column; if not, remove the column (in "
-            "pandas an index goes with table.reset_index(drop=True))",
+            not is_counter or np.array_equal(numbers, in_order),
+            f"column {name or 'without a name'!r} of the labels numbers the rows in another order "
+            "than they have. If a number is the row of the array, sort the table by this column; "
+            "if not, remove it (in pandas an index goes with table.reset_index(drop=True))",
         )
     return table.drop(columns="", errors="ignore")
 
@@ -82,7 +85,6 @@ def labels_by_name(labels, names, taken=()):
         The other columns of the table, for each side; None where the table lacks the name.
     """
     table = read_labels(labels).drop(columns="", errors="ignore")
-    file = "labels" if isinstance(labels, pd.DataFrame) else labels
     names = {
         kind: [clean_labels(side, len(side), kind) for side in sides]
         for kind, sides in names.items()
@@ -91,29 +93,26 @@ def labels_by_name(labels, names, taken=()):
         rows = pd.DataFrame({name: clean_labels(table[name], len(table), name) for name in table})
         kind, key = _best_column(rows, names)
         rows = rows[rows[key] != UNKNOWN].groupby(key)
-        n_labels = rows.nunique()
-        of_people = [name for name in n_labels if simplified(name) in NAMES["identity"]]
-        of_two = n_labels.index[(n_labels[of_people] > 1).any(axis=1)]
+        is_varying = rows.nunique() > 1
+        varying = is_varying.columns[is_varying.any()]
+        people = [name for name in varying if simplified(name) in NAMES["identity"]]
+        of_two = is_varying.index[is_varying[people].any(axis=1)]
         require(
             len(of_two) == 0,
             f"{listed(of_two, 3)} in column {key!r} has two people: correct its rows",
         )
-        is_varying = n_labels.max() > 1
-        not_read(is_varying.index[is_varying], f"rows of one {key!r} differ in them")
-        labels_of_name = rows.first().loc[:, ~is_varying]
-        differing = f"; rows of one {key!r} differ: correct them" if is_varying.any() else ""
-        require(not labels_of_name.empty, f"has no column of labels besides {key!r}{differing}")
+        not_read(varying, f"rows of one {key!r} differ in them")
+        labels_of_name = rows.first().drop(columns=varying)
+        require(
+            not labels_of_name.empty,
+            f"has no column of labels besides {key!r} that is the same in all rows of one {key!r}",
+        )
         lower_case = {name.lower() for name in taken}
         again = [name for name in labels_of_name if name.lower() in lower_case]
         require(not again, f"columns {listed(again)} are also in the data: leave them in one")
-    _warn_of_others(file, kind, key, labels_of_name.index, pd.unique(np.concatenate(names[kind])))
-    sides = [labels_of_name.reindex(side) for side in names[kind]]
-    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels_of_name}
-
-
-def _warn_of_others(file, kind, key, in_table, in_data):
-    """Warn of names that only the table of labels has, and of those that it lacks."""
-    others, absent = np.setdiff1d(in_table, in_data), np.setdiff1d(in_data, in_table)
+    in_table, in_data = labels_of_name.index, pd.Index(np.concatenate(names[kind])).unique()
+    file = "labels" if isinstance(labels, pd.DataFrame) else labels
+    others, absent = in_table.difference(in_data), in_data.difference(in_table)
     if len(others) > 0:
         warn(f"{file}: {len(others):,} names in column {key!r} are not in the data")
     if len(absent) > 0:
@@ -121,6 +120,8 @@ def _warn_of_others(file, kind, key, in_table, in_data):
             f"{file}: column {key!r} lacks {len(absent)} of {len(in_data)} {kind} names "
             f"({listed(absent, 3)}): they are in no group"
         )
+    sides = [labels_of_name.reindex(side) for side in names[kind]]
+    return {name: tuple(side[name].to_numpy(object) for side in sides) for name in labels_of_name}
 
 
 def attributes_by_name(labels, names, taken):
@@ -149,18 +150,17 @@ def _best_column(rows, names):
     times that of the column among the names, so that numbers of images are told from those of
     people, which they contain.
     """
-    distinct = {kind: np.unique(np.concatenate(sides)) for kind, sides in names.items()}
-    shares = {
-        (kind, column): np.isin(each, rows[column]).mean() * np.isin(rows[column], each).mean()
-        for kind, each in distinct.items()
-        for column in rows
-        if _may_match(kind, column)
-    }
-    shares = {match: share for match, share in shares.items() if share > 0}
-    examples = [f"{kind} names such as {listed(names[:1])}" for kind, names in distinct.items()]
+    shares = {}
+    for kind, sides in names.items():
+        distinct = pd.Index(np.concatenate(sides)).unique()
+        for column in rows:
+            share = distinct.isin(rows[column]).mean() * rows[column].isin(distinct).mean()
+            if share > 0 and _may_match(kind, column):
+                shares[kind, column] = share
     require(
         shares,
-        f"no column contains {' nor '.join(examples)}, so nothing can be joined; the columns are "
+        f"no column contains names of {' or '.join(names)} as in the data, such as "
+        f"{listed(names[kind][0][:1])}, so nothing can be joined; the columns are "
         f"{listed(rows, 12)}. Add a column with these names; rows are never joined by their order "
         "where the data name images or people",
     )
@@ -178,8 +178,5 @@ def _best_column(rows, names):
 
 def _may_match(kind, column):
     """Return whether a column may have such names; numbers of images may equal those of people."""
-    kinds = [
-        {role for role in ("image", "identity") if simplified(name) in NAMES[role]}
-        for name in (kind, column)
-    ]
-    return not all(kinds) or kinds[0] == kinds[1]
+    both = {simplified(kind), simplified(column)}
+    return not (both & NAMES["image"] and both & NAMES["identity"])

@@ -11,28 +11,20 @@ from numpy.typing import ArrayLike
 
 from frkit.base import (
     InputError,
-    listed,
     real_numbers,
     require,
     require_flag,
     require_mapping,
     require_one_of,
-    warn,
 )
 from frkit.data.alignment import require_one_order
-from frkit.data.checks import (
-    FEW_SCORES,
-    WINDOW,
-    equals_transpose,
-    is_lazy,
-    refuse_half,
-    role_of_square,
-)
+from frkit.data.checks import WINDOW, equals_transpose, is_lazy, refuse_half
 from frkit.data.labels import labels_of_images
-from frkit.data.sides import Sides
+from frkit.data.sides import SIDES, WHO, Sides
 from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
-from frkit.io.notices import FEW, warn_of_decisions, warn_of_spellings, warn_of_strangers
+from frkit.io.labels_table import occur_again
+from frkit.io.notices import warn_of_decisions, warn_of_spellings, warn_of_strangers
 from frkit.io.pair_list import (
     FAILED,
     ask_about_marks,
@@ -41,24 +33,20 @@ from frkit.io.pair_list import (
     number_marks,
     warn_of_failed,
 )
-from frkit.io.questions import asking
-from frkit.io.roles import SIDES, Roles
+from frkit.io.pair_roles import role_of_score
+from frkit.io.roles import Roles
 from frkit.scores.kept import REJECTED
 from frkit.scores.tensor import block_side, labelled_tensor
 
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
-DOUBTFUL = 2.0  # standard errors below one half from which on frkit asks about the direction
-OTHER_ORDER = (
-    "the same people are on the rows and the columns of this matrix, in another order. If rows and "
-    "columns are the same images, scores of an image with itself would count as genuine: give "
-    "names of images on both sides, or put both in one order; or they are other images"
-)
+DOUBTFUL = 2.0  # standard errors below one half from which on a direction by name is asked about
 SAME_IMAGES = (
     "the same people are on the rows and the columns of this square matrix. Are row i and column i "
     "one image, so that the diagonal compares images with themselves and is left out? Or are they "
-    "two images of one person, a genuine pair?"
+    "two images of one person, a genuine pair? Where the matrix is symmetric, they are one image. "
+    "One set of images is in one order on both sides: bring it into one, or give names of images"
 )
 IMAGES_OR_PEOPLE = (
     "names of rows and columns, such as {!r}, occur once on each side: they may be names of images "
@@ -92,7 +80,7 @@ def score_matrix(
     reference: ArrayLike | None = None,
     same_images: bool | None = None,
     missing: ArrayLike | None = None,
-    distance: bool | None = None,
+    distance: bool = False,
     failed: str = "left out",
     attributes: Mapping[str, tuple] | None = None,
 ) -> xr.DataArray:
@@ -102,24 +90,21 @@ def score_matrix(
     ----------
     values : array, (probe, reference)
         NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy. Or a
-        DataFrame or DataArray, whose labels name the images; or the people, where no identities are
-        given and names occur several times.
+        DataFrame or DataArray, whose labels name the images if they are distinct. One whose labels
+        are people, or name images by a pattern, is opened by `open_data`.
     probe_identity, reference_identity : sequences of str
-        Who is in each row and each column; they are equal for a genuine pair. Optional if the
-        labels of `values` say it.
+        Who is in each row and each column; they are equal for a genuine pair.
     probe, reference : sequences of str, optional
         Image names, of both sides or of none. A row and a column of the same name are the same
         image: that comparison is the diagonal, not a genuine pair.
     same_images : bool, optional
-        Of a square with the same people on both sides and without names of images: whether row i
-        and column i are one image. Needed unless scores are symmetric; then they are. Of a
-        DataFrame or DataArray without identities, False says that its labels are people.
+        Needed where the same people are on both sides and images have no names: whether row i and
+        column i are one image.
     missing : float or sequence of float, optional
         The value(s) that mark a failed comparison; [] for none. Where a score such as -1 stands
         apart from all others, frkit asks.
-    distance : bool, optional
-        True where smaller means more alike: the sign is changed. Default: False; where names of
-        rows and columns are people and strangers are more alike, frkit asks.
+    distance : bool, default False
+        True where smaller means more alike: the sign is changed.
     failed : {"left out", "rejected"}
         What a failed comparison counts as: it is left out of every rate, or it is rejected at
         every threshold (its score becomes one just below all others, for which all are read once).
@@ -140,13 +125,12 @@ def score_matrix(
         Where lengths differ, an identity is missing (or "unknown"), images of one side alone have
         names, or names repeat within a side, or values or marks are not real numbers; infinite
         scores are refused when they are computed. Where only one half of the matrix has scores.
-        Where it is not clear who is who, or which rows and columns are one image.
+        Where it is not clear which rows and columns are one image.
 
     Warns
     -----
     DataWarning
-        For a symmetric square without image names: row i and column i are taken as one image. How
-        many genuine and impostor comparisons failed (of an array in memory: one on disk, or of
+        How many genuine and impostor comparisons failed (of an array in memory: one on disk, or of
         dask, is not read for that).
 
     Examples
@@ -159,61 +143,59 @@ def score_matrix(
     import dask.array as da
 
     require_one_of("failed", failed, FAILED)
-    for name, flag in {"distance": distance, "same_images": same_images}.items():
-        if flag is not None:
-            require_flag(name, flag)
-    probes = {"identity": probe_identity, "image": probe}
-    references = {"identity": reference_identity, "image": reference}
+    require_flag("distance", distance)
+    require_flag("same_images", bool(same_images) if same_images is None else same_images)
+    labels = {"identity": (probe_identity, reference_identity), "image": (probe, reference)}
     attributes = {} if attributes is None else attributes
     require_mapping("attributes", attributes, ATTRIBUTES, 0)
-    for name, labels in attributes.items():
-        is_pair = isinstance(labels, (tuple, list)) and len(labels) == 2
+    labels |= attributes
+    for name, both in labels.items():
+        is_pair = isinstance(both, (tuple, list)) and len(both) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
-        probes[name], references[name] = labels
-    names = _names_of_matrix(values)
-    for names_of_side, labels in zip(names, (probes, references)):
-        rows = None if names_of_side is None else pd.Series(0, names_of_side)
-        require_one_order({"matrix": rows}, labels, named_by="image")
-    scores, sides = _checked(values), [probes, references]
-    with asking(values, {"kind": "matrix", "missing": missing}):
-        _take_names(scores, names, sides, missing, distance, same_images)
-    has_names = _on_both_sides(*sides)
-    probes, references = _tables_of_labels(sides, scores.shape)
+    scores, names = _checked(values), _names_of_matrix(values)
+    _check_both_sides(labels)
+    if probe is None and all(rows is not None and rows.is_unique for rows in names):
+        labels["image"] = [np.asarray(rows, str) for rows in names]
+    probes, references = (
+        _labels_of_side(labels, number, rows, n)
+        for number, (rows, n) in enumerate(zip(names, scores.shape))
+    )
+    warn_of_spellings({name: [probes[name], references[name]] for name in probes})
     if isinstance(scores, np.ndarray):
         warn_of_decisions(scores)
-    is_genuine = probes["identity"].isin(references["identity"])
-    require(is_genuine.any(), NOBODY_SHARED)
-    is_one_set = _are_one_set(scores, probes, references, has_names, same_images, missing)
-    if is_one_set:
+    require(probes["identity"].isin(references["identity"]).any(), NOBODY_SHARED)
+    if _are_one_set(probes, references, labels["image"][0] is not None, same_images):
         references = probes
-    refuse_half(scores, probes.index, references.index)
-    is_distance = bool(distance)
-    ask_about_marks(_scores_with_ends(scores, missing), missing, is_distance)
-    symmetric = is_one_set and equals_transpose(scores, number_marks(missing))
+    images = probes.index, references.index
+    is_part = isinstance(scores, np.ndarray) and {*probes.index} != {*references.index}
+    refuse_half(scores, *images, equal_cells=is_part)
+    ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
     side = block_side(max(scores.shape))
     lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
-    lazy = da.map_blocks(failed_as_nan, lazy, missing, is_distance, dtype=float).rechunk(side)
+    lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
     attrs = {
         "similarity": "given",
-        "symmetric": int(symmetric),
-        "distance": int(is_distance),
+        "symmetric": int(references is probes and _is_symmetric(scores, missing)),
+        "distance": int(distance),
         "long_name": "similarity score",
     }
     if isinstance(scores, np.ndarray):
-        _warn_of_failed(lazy, probes, references, symmetric, failed)
-        rows, shown = some_rows(scores, is_one_set)
-        shown = failed_as_nan(shown, missing, is_distance).ravel()
-        sides = {name: _sides_of_rows(rows, probes[name], references[name]) for name in probes}
-        who = sides.pop("identity")
-        warn_of_strangers(shown, who.is_same(), who, sides)
+        _warn_of_failed(lazy, probes, references, attrs["symmetric"], failed)
     if failed == "rejected":
         lowest, highest = da.compute(da.nanmin(lazy), da.nanmax(lazy))
         attrs[REJECTED] = float(below(lowest, highest))
         lazy = da.where(da.isnan(lazy), attrs[REJECTED], lazy)
     of_probes, of_references = (
-        {"image": table.index.to_numpy(str)} | {name: table[name].to_numpy(str) for name in table}
+        {name: column.to_numpy(str) for name, column in table.reset_index(names="image").items()}
         for table in (probes, references)
     )
+    if isinstance(scores, np.ndarray):
+        sides = {}
+        for name in probes:
+            both = probes[name], references[name]
+            sides[name], shown = shown_scores(scores, images, missing, distance, both)
+        who = sides.pop("identity")
+        warn_of_strangers(shown, who.is_same(), who, sides)
     return labelled_tensor(lazy, of_probes, of_references, attrs)
 
 
@@ -234,36 +216,43 @@ def _checked(values):
     return values
 
 
-def _on_both_sides(probes, references):
-    """Return whether images have names; refuse identities or names of one side alone."""
+def _check_both_sides(labels):
+    """Refuse identities, or names of images, of one side alone."""
     require(
-        (probes["identity"] is None) == (references["identity"] is None),
-        "give probe_identity and reference_identity together; where rows and columns are the same "
-        "images, give the identities twice",
+        all(side is not None for side in labels["identity"]),
+        "give probe_identity= and reference_identity=, who is on each row and column; where both "
+        "are the same images, give the identities twice. A DataFrame whose index and columns say "
+        "it is opened by fk.open_data(frame, kind='matrix')",
     )
-    has_names = probes["image"] is not None
+    probe, reference = labels["image"]
     require(
-        has_names == (references["image"] is not None),
+        (probe is None) == (reference is None),
         "give probe= and reference= together: with names on one side alone, comparisons of images "
         "with themselves would count as genuine pairs",
     )
-    return has_names
 
 
-def _tables_of_labels(sides, shape):
-    """Return the checked labels of probes and of references, with numbers in place of names."""
-    tables = []
-    for side, labels, n in zip(SIDES, sides, shape):
-        names = labels.pop("image")
-        names = [f"{side} {number}" for number in range(n)] if names is None else names
-        tables.append(labels_of_images(n, names, labels.pop("identity"), labels, side))
-    probes, references = tables
-    warn_of_spellings({name: [probes[name], references[name]] for name in probes})
-    return tables
+def _labels_of_side(labels, number, rows, n):
+    """Return the checked labels of one side, with numbers in place of names.
+
+    number : 0 for probes; rows : names that pandas or xarray gives the n images, or None
+    """
+    side, of_side = SIDES[number], {name: both[number] for name, both in labels.items()}
+    matrix = None if rows is None else pd.Series(0, rows)
+    require_one_order({"matrix": matrix}, of_side, named_by="image")
+    images, people = of_side.pop("image"), of_side.pop("identity")
+    images = [f"{side} {place}" for place in range(n)] if images is None else images
+    return labels_of_images(n, images, people, of_side, side)
 
 
-def _are_one_set(scores, probes, references, has_names, same_images, missing):
-    """Return whether row i and column i are one image; ask where nothing says it."""
+def _is_symmetric(scores, missing):
+    """Return whether a score does not depend on which image is the probe."""
+    is_square = scores.shape[0] == scores.shape[1]
+    return is_square and equals_transpose(scores, number_marks(missing))
+
+
+def _are_one_set(probes, references, has_names, same_images):
+    """Return whether row i and column i are one image, by names of images or the user's word."""
     are_equal = np.array_equal(probes, references)
     are_equal &= not has_names or probes.index.equals(references.index)
     require(
@@ -277,27 +266,13 @@ def _are_one_set(scores, probes, references, has_names, same_images, missing):
             f"they are others, {NAMES_APART}",
         )
         return are_equal
-    if same_images is not None:
-        return same_images
-    if not are_equal:
-        is_in_other_order = sorted(probes["identity"]) == sorted(references["identity"])
-        require(not is_in_other_order, OTHER_ORDER, [{"same_images": False}])
-        return False
-    corner = np.asarray(scores[:WINDOW, :WINDOW], float)
-    corner = corner[~np.isnan(corner) & ~np.eye(len(corner), dtype=bool)]
-    is_toy = len(np.unique(corner)) <= FEW_SCORES  # symmetric by chance
-    refuse_half(scores, probes.index, probes.index)
+    are_people = sorted(probes["identity"]) == sorted(references["identity"])
     require(
-        not is_toy and equals_transpose(scores, number_marks(missing)),
+        same_images is not None or not are_people,
         SAME_IMAGES,
-        [{"same_images": True}, {"same_images": False}],
+        [{"same_images": answer} for answer in (True, False) if are_equal or not answer],
     )
-    warn(
-        "the matrix is square and symmetric, with the same people on both sides: row i and "
-        "column i are taken as one image, so that its diagonal is left out and each pair counts "
-        "once; the option same_images says so if they are different images"
-    )
-    return True
+    return bool(same_images)
 
 
 def _warn_of_failed(lazy, probes, references, symmetric, failed):
@@ -323,7 +298,7 @@ def _names_of_matrix(values):
             "frame.droplevel('person').droplevel('person', axis=1), and give probe_identity= and "
             "reference_identity=",
         )
-        names = [values.index, as_written(values.columns, values.index)]
+        names = [values.index, values.columns]
     elif isinstance(values, xr.DataArray):
         names = [values.indexes.get(dim) for dim in values.dims]
     return [None if isinstance(labels, pd.RangeIndex) else labels for labels in names]
@@ -331,48 +306,12 @@ def _names_of_matrix(values):
 
 def as_written(columns, rows):
     """Return names of columns as they were before pandas numbered repeated ones: a, a.1, a.2."""
-    texts, rows = pd.Index(columns).astype(str), pd.Index(rows).astype(str)
+    texts, rows = pd.Series(columns, dtype=str), rows.astype(str)
     bare = texts.str.replace(r"\.[0-9]+$", "", regex=True)
-    is_numbered = ~texts.isin(rows) & bare.isin(rows) & bare.isin(texts)
-    return texts.where(~is_numbered, bare) if is_numbered.any() else columns
+    return texts.mask(~texts.isin(rows) & bare.isin(rows) & bare.isin(texts), bare)
 
 
-def _take_names(scores, names, sides, missing, distance, same_images):
-    """Take the names of rows and columns as images, or as people if no identities are given."""
-    has_names = all(names_of_side is not None for names_of_side in names)
-    if all(labels["identity"] is None for labels in sides):
-        require(
-            has_names, "give probe_identity= and reference_identity=, who is on each row and column"
-        )
-        people = [np.asarray(side, str) for side in names]
-        ask_whom(Roles(), {}, scores, people, missing, bool(distance), same_images)
-        if distance is None:
-            check_direction(scores, people, missing, False, same_images)
-        for labels, people_of_side in zip(sides, people):
-            labels["identity"] = people_of_side
-    elif sides[0]["image"] is None and has_names and all(labels.is_unique for labels in names):
-        for names_of_side, labels in zip(names, sides):
-            labels["image"] = names_of_side.astype(str).to_numpy()
-
-
-def occur_again(names):
-    """Return whether a name occurs several times on one side, as names of images do not.
-
-    Where few do, they may be copies of images, or a mistake, and are refused.
-    """
-    sides = [pd.Series(np.asarray(side)) for side in names]
-    shares = [side.duplicated(keep=False).mean() for side in sides]
-    few = [side for side, share in zip(sides, shares) if 0 < share <= FEW]
-    for side in few if max(shares) <= FEW else ():
-        raise InputError(
-            f"the names {listed(side[side.duplicated()].unique(), 3)} of rows or columns occur "
-            "twice, and all others once: are these images, of which some are there twice? Leave "
-            "the copies out; or say who is in each, with probe_identity= and reference_identity="
-        )
-    return max(shares) > 0
-
-
-def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
+def ask_whom(values, names, missing=None, same_images=None, distance=False):
     """Ask who is on the rows and columns of a matrix, if their names occur once on each side.
 
     The user may say that the same people are in other images there; but a symmetric matrix compares
@@ -380,78 +319,79 @@ def ask_whom(roles, columns, values, names, missing, is_distance, same_images):
 
     Parameters
     ----------
-    roles : Roles
-    columns : sequence of str
-        What the file contains.
     values : array, (probe, reference)
         In memory, or on disk: then some rows are read.
-    names : pair of sequences of str
-    missing : float, sequence of float or None
-        Marks of failed comparisons.
-    is_distance : bool
-        Whether smaller is more alike.
-    same_images : bool or None
-        What the user says.
+    names : pair of arrays of str
+    missing, same_images, distance : as in `score_matrix`
     """
-    if occur_again(names):
+    if any(map(occur_again, names)):
         return
     refuse_half(values, *map(pd.Index, names))
-    is_symmetric = np.array_equal(*names) and equals_transpose(values, number_marks(missing))
+    is_symmetric = np.array_equal(*names) and _is_symmetric(values, missing)
     if same_images is False:
         require(not is_symmetric, f"{OF_IMAGES}: leave the option same_images out")
         return
-    rows, scores = some_rows(values)
-    scores = failed_as_nan(scores, missing, is_distance).ravel()
-    images = _sides_of_rows(rows, *names)
-    is_shared = bool(np.isin(*names).any())
-    why = IMAGES_OR_PEOPLE.format(str(images.names[0])) if is_shared else NOBODY_SHARED
-    why = f"{OF_IMAGES}; nothing says whom an image shows" if is_symmetric else why
-    if len(rows) < values.shape[0]:
-        why += f". Of {len(rows):,} of {values.shape[0]:,} rows"
-    is_of_people = False if is_shared and not is_symmetric else None
-    table = "..." if is_symmetric else None
-    ask_who(roles, columns, why, images, scores, same_images=is_of_people, labels=table)
+    images, scores = shown_scores(values, names, missing, distance)
+    why, answers = NOBODY_SHARED, {}
+    if np.isin(*names).any():
+        why, answers = IMAGES_OR_PEOPLE.format(str(images.names[0])), {"same_images": False}
+    if is_symmetric:
+        why, answers = f"{OF_IMAGES}; nothing says whom an image shows", {"labels": "..."}
+    ask_who(Roles(), {}, why, images, scores, **answers)
 
 
-def _sides_of_rows(rows, probes, references):
-    """Return the names on both sides of the scores of some rows."""
-    both = [np.asarray(side, str) for side in (probes, references)]
-    codes, distinct = pd.factorize(np.concatenate(both))
-    probe, reference = np.split(codes, [len(probes)])
-    return Sides(probe[rows].repeat(len(reference)), np.tile(reference, len(rows)), distinct)
+def check_direction(values, tensor, missing, name=CELLS):
+    """Ask where scores of one person are not clearly higher than those of strangers.
 
+    Where the name of the matrix says whether these are distances: only where they are lower.
 
-def check_direction(values, people, missing, is_distance, same_images, name=None):
-    """Ask where genuine scores are lower than impostors'.
-
-    Also where they are not clearly higher, if the diagonal is 0 as that of distances.
-
-    same_images : False where row i and column i are two images.
-    name : of the array in a file; None where the matrix was given.
+    Parameters
+    ----------
+    values : array, (probe, reference)
+    tensor : xr.DataArray
+        Of these values.
+    missing : as in `shown_scores`
+    name : str
+        That of the array in a file.
     """
-    rows, scores = some_rows(values, same_images)
-    scores = failed_as_nan(scores, missing, is_distance)
-    probe, reference = (np.asarray(side).astype(str) for side in people)
-    area, errors = share_above(scores, probe[rows, None] == reference)
-    is_lower = errors < -DOUBTFUL or area == 0
-    is_unclear = errors <= CLEAR and area < 1 and not is_distance
-    if is_lower or is_unclear and role_of_square(values) == "distance":
-        directions = [{"columns": {role: name or CELLS}} for role in ("distance", "score")]
-        raise InputError(DISTANCES, directions)
+    images, people = ([tensor[role].values for role in roles] for roles in (SIDES, WHO))
+    who, scores = shown_scores(values, images, missing, tensor.attrs["distance"], people)
+    area, errors = share_above(scores, who.is_same())
+    fewest = -DOUBTFUL if role_of_score(name) else CLEAR
+    if area == 0 or area < 1 and errors < fewest:
+        raise InputError(DISTANCES, [{"columns": {role: name}} for role in ("distance", "score")])
 
 
-def some_rows(values, same_images=None):
-    """Return places of some rows, and their scores.
+def shown_scores(values, images, missing, is_distance, labels=None):
+    """Return labels of both sides of some scores, and these scores: NaN of an image with itself.
 
-    In a square, they are NaN where images may be compared with themselves.
+    Parameters
+    ----------
+    values : array, (probe, reference)
+        Of one on disk, some rows are read.
+    images : pair of arrays of str
+        Names of images; the labels, unless others are given.
+    missing : float, sequence of float or None
+        Marks of failed comparisons.
+    is_distance : bool
+        Whether smaller is more alike; its scores change their sign.
+    labels : pair of arrays of str, optional
+
+    Returns
+    -------
+    Sides
+    np.ndarray
     """
     n_rows, n_columns = values.shape
     step = max(1, min(n_rows * n_columns // SHOWN_SCORES, n_rows // FEWEST_ROWS))
     rows = np.arange(0, n_rows, step)
     scores = np.array(values[::step], float)
-    if n_rows == n_columns and same_images is not False:
-        scores[np.arange(len(rows)), rows] = np.nan
-    return rows, scores
+    probes, references = map(np.asarray, images)
+    scores[probes[rows, None] == references] = np.nan
+    codes, distinct = pd.factorize(np.concatenate(images if labels is None else labels))
+    probe, reference = np.split(codes, [n_rows])
+    sides = Sides(probe[rows].repeat(n_columns), np.tile(reference, len(rows)), distinct)
+    return sides, failed_as_nan(scores, missing, is_distance).ravel()
 
 
 def _scores_with_ends(scores, missing):

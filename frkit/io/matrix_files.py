@@ -6,14 +6,20 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
-from frkit.data.checks import refuse_half
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.sides import SIDES, WHO
 from frkit.io.arrays import CELLS
-from frkit.io.cells import as_numbers, is_number_column, refuse_cells, to_numbers, without_words
+from frkit.io.cells import (
+    are_names_of_rows,
+    as_numbers,
+    is_number_column,
+    refuse_cells,
+    to_numbers,
+    without_words,
+)
 from frkit.io.joins import identities_from, is_pattern
-from frkit.io.labels_table import attributes_by_name, labels_by_name, labels_in_order
-from frkit.io.matrix import as_written, ask_whom, check_direction, occur_again, score_matrix
+from frkit.io.labels_table import attributes_by_name, labels_in_order, occur_again
+from frkit.io.matrix import as_written, ask_whom, check_direction, score_matrix
 from frkit.io.names import NAMES, WEAK, are_places, side_columns, simplified
 from frkit.io.notices import warn_of_parts
 from frkit.io.pair_list import FAILED
@@ -21,12 +27,17 @@ from frkit.io.pair_roles import OPPOSITE, role_of_score
 from frkit.io.roles import as_mapping, roles_of_user
 
 SHOWN = 30  # rows and columns that show what a table contains
-NAMES_OF_SIDES = [f"{side}_image" for side in SIDES]  # in its header and its first column
 NO_NAMES = "a pattern reads names of images, but it is not clear which arrays have them"
+NO_PEOPLE = (
+    "no array says who is on each row and each column of the matrix; a table of labels may have a "
+    "row for each image; in Python also fk.score_matrix(values, identity, identity). Scores of "
+    "pairs (rows) by models (columns) are fk.pairs(values.T, labels, model=['a', 'b'])"
+)
 NO_MATRIX = (
     "no array is clearly a matrix of scores: which one is it? Those of several models are "
-    "fk.open_data({name: fk.score_matrix(data[name], people, people, distance='dist' in name) for "
-    "name in NAMES}), with people = data['labels'] and data = np.load(path). A square of scores "
+    "fk.open_data({name: fk.score_matrix(data[name], people, people, same_images=True, "
+    "distance='dist' in name) for name in NAMES}), with people = data['labels'] and data = "
+    "np.load(path). A square of scores "
     "and one of truth are fk.pairs(scores[rows], genuine[rows], *rows), with rows = "
     "np.triu_indices(len(scores), 1)"
 )
@@ -34,45 +45,65 @@ NO_MATRIX = (
 
 def matrix_of_contents(contents, options):
     """Return the score matrix of a file or table; options : of `open_data`."""
-    missing = options.get("missing")
+    missing, labels = options.get("missing"), options.get("labels")
     identity = options.get("identity")
     pattern = identity if is_pattern(identity) else None
-    labels = options.get("labels")
     arrays = _arrays(contents, missing)
-    names = _names_in(arrays)
-    if labels is not None and not names:
+    are_named = _have_labels(arrays)
+    if labels is not None and not are_named:
         arrays |= {name: column.to_numpy() for name, column in labels_in_order(labels).items()}
-    elif labels is not None and pattern is None:
-        for name, sides in labels_by_name(labels, names).items():
-            arrays |= {f"{side}_{name}": values for side, values in zip(SIDES, sides)}
     user_columns = both_sides(options.get("columns"), None if pattern else identity)
     roles = matrix_roles(arrays, user_columns, is_certain=True)
     warn_of_parts(roles, arrays)
-    name = roles.scores()[0]
-    values = arrays[name]
-    is_distance = bool(roles.column("distance"))
-    same_images = options.get("same_images")
-    people, images = _who(arrays, roles, missing, pattern, same_images)
-    attributes = {
-        name: tuple(arrays[side] for side in (sides * 2)[:2])
-        for name, sides in roles.attributes.items()
-    }
-    if labels is not None and names and pattern is not None:
-        names = {"image": images, "identity": people}
-        attributes |= attributes_by_name(labels, names, attributes)
+    who, attributes = _labels(arrays, roles)
+    if pattern is not None:
+        who = _by_pattern(who, pattern, arrays, roles)
+    if labels is not None and are_named and who:
+        attributes |= attributes_by_name(labels, who, attributes)
+        if "identity" in attributes:
+            who["identity"] = attributes.pop("identity")
+            roles.who = "by the table of labels"
+    [name] = roles.scores()
+    reading = {"missing": missing, "same_images": options.get("same_images")}
+    reading["distance"] = bool(roles.column("distance"))
+    if "identity" not in who and "image" in who:
+        ask_whom(arrays[name], who["image"], **reading)
+        who = {"identity": who["image"]}
+    if not who:
+        answer = {"labels": "..."}
+        roles.ask(arrays, NO_PEOPLE, dict.fromkeys(WHO, "..."), answers=[answer])
+    images = dict(zip(SIDES, who.get("image", ())))
+    failed = options.get("failed", FAILED[0])
     scores = score_matrix(
-        values,
-        *people,
-        attributes=attributes,
-        distance=is_distance,
-        missing=missing,
-        same_images=same_images,
-        failed=options.get("failed", FAILED[0]),
-        **dict(zip(SIDES, images or ())),
+        arrays[name], *who["identity"], attributes=attributes, failed=failed, **images, **reading
     )
     if not roles.from_user & {*OPPOSITE}:
-        check_direction(values, people, missing, is_distance, same_images, name)
+        check_direction(arrays[name], scores, missing, name)
     return scores.assign_attrs(roles.attrs())
+
+
+def _labels(arrays, roles):
+    """Return identities and names of images of both sides, as far as roles say them; attributes."""
+    who = {
+        kind: [arrays[roles.column(role)] for role in sides]
+        for kind, sides in {"identity": WHO, "image": SIDES}.items()
+        if all(map(roles.column, sides))
+    }
+    attributes = {
+        attribute: tuple(arrays[side] for side in (sides * 2)[:2])
+        for attribute, sides in roles.attributes.items()
+    }
+    return who, attributes
+
+
+def _by_pattern(who, pattern, arrays, roles):
+    """Return names of images of both sides, and who is in them by a pattern."""
+    if not who:
+        roles.ask(arrays, NO_NAMES, dict.fromkeys(SIDES, "..."))
+    roles.who = f"by the pattern {pattern!r} of names of images"
+    images = who.get("image") or who["identity"]
+    both = identities_from(np.concatenate(images), pattern)
+    return {"image": images, "identity": np.split(both, [len(images[0])])}
 
 
 def both_sides(columns, identity=None):
@@ -95,12 +126,12 @@ def _arrays(contents, missing):
         return dict(contents.data)
     table = without_words(contents.data, missing)
     numbered = [name for name in table if name.isdigit()]
-    rows = table.iloc[:, 0] if table.columns[0] == "" else pd.Series(numbered)
-    rows = rows.astype(str).str.removesuffix(".0").tolist()
-    if are_places(numbered) and are_places(rows) and len(table) == len(numbered):
-        columns = [to_numbers(table[name]) for name in numbered]
-        labels = {name: table[name].to_numpy() for name in table if name not in ("", *numbered)}
-        return {CELLS: np.column_stack(columns)} | labels
+    if are_places(numbered) and len(table) == len(numbered):  # a square without names of columns
+        values = np.column_stack([to_numbers(table[name]) for name in numbered])
+        labels = {name or "names": table[name] for name in table if name not in numbered}
+        if "" in table and not are_names_of_rows(table[""]):
+            del labels["names"]
+        return {CELLS: values} | {name: column.to_numpy() for name, column in labels.items()}
     require(
         len(table.columns) > 1,
         "a matrix has names in its first column, and scores in others; this file has one column",
@@ -112,34 +143,31 @@ def _arrays(contents, missing):
     require(
         not texts,
         f"columns {listed(texts)} are no scores, and a matrix has names in its first column alone: "
-        f"fk.score_matrix(frame.set_index({texts[:1]!r})[columns]) takes those "
-        "of rows from another one",
+        f"fk.open_data(frame.set_index({texts[:1]!r})[columns], kind='matrix') takes those of rows "
+        "from another one",
     )
     values = np.column_stack([*map(to_numbers, columns)])
     header = as_written(table.columns[1:], ids)
-    if len(header) == len(ids) and are_places([*map(str, header)]):
-        header = ids  # the columns of a square are only counted: its rows name them, too
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
-    if not occur_again([rows, columns]):
-        of_rows, of_columns = pd.Index(rows), pd.Index(columns)
-        if {*rows} == {*columns}:  # in one order
-            values, columns = values[:, of_columns.get_indexer(rows)], rows
-        else:
-            refuse_half(values, of_rows, of_columns, equal_cells=True)
-    return {CELLS: values} | dict(zip(NAMES_OF_SIDES, (rows, columns)))
+    if occur_again(rows) or occur_again(columns):
+        return {CELLS: values} | dict(zip(WHO, (rows, columns)))
+    places = pd.Index(columns)
+    if places.is_unique and {*rows} == {*columns}:  # in one order
+        values, columns = values[:, places.get_indexer(rows)], rows
+    return {CELLS: values, "probe_image": rows, "reference_image": columns}
+
+
+def _have_labels(arrays):
+    """Return whether an array may be labels of the rows or the columns of another one."""
+    lengths = {len(array) for array in arrays.values() if np.ndim(array) == 1}
+    sides = {length for array in arrays.values() if np.ndim(array) == 2 for length in array.shape}
+    return bool(lengths & sides)
 
 
 def _is_text(column):
     """Return whether no cell of a column is a number, and some are not blank."""
     values, is_missing = as_numbers(column)
     return np.isnan(values).all() and not is_missing.all()
-
-
-def _names_in(arrays):
-    """Return the arrays that may name rows and columns of the matrix, for `labels_by_name`."""
-    shapes = [np.shape(array) for array in arrays.values() if np.ndim(array) == 2]
-    labels = _labels_of_sides(arrays, [*arrays], shapes[0]) if len(shapes) == 1 else {}
-    return {stem: [arrays[name] for name in sides] for stem, sides in labels.items()}
 
 
 # --- roles ---------------------------------------------------------------------------------------
@@ -196,7 +224,7 @@ def _roles_of_names(stem, labels):
     """Return the roles that labels of both sides have by their name; () if they are attributes."""
     stem = simplified(stem)
     if stem in WEAK["identity"]:  # of people or of images
-        return WHO if occur_again(labels) else SIDES
+        return WHO if any(map(occur_again, labels)) else SIDES
     if stem in NAMES["identity"]:
         return WHO
     return SIDES if stem in NAMES["image"] else ()
@@ -221,38 +249,6 @@ def _labels_of_sides(columns, free, shape):
     return labels
 
 
-def _who(columns, roles, missing, pattern, same_images):
-    """Return people and images (or None) of both sides: by their roles, or by a pattern."""
-    people, images = (
-        [columns[roles.column(role)] for role in names] if all(map(roles.column, names)) else None
-        for names in (WHO, SIDES)
-    )
-    names = images or people
-    if pattern is not None:
-        if names is None:
-            roles.ask(columns, NO_NAMES, dict.fromkeys(SIDES, "..."))
-        roles.who = f"by the pattern {pattern!r} of names of images"
-        both = identities_from(np.concatenate(names), pattern)
-        return np.split(both, [len(names[0])]), names
-    if people is None and images is not None:
-        is_distance = bool(roles.column("distance"))
-        values = columns[roles.scores()[0]]
-        ask_whom(roles, columns, values, images, missing, is_distance, same_images)
-        people, images = images, None
-        roles.columns |= {who: roles.columns.pop(side) for side, who in zip(SIDES, WHO)}
-    if people is None:
-        roles.ask(
-            columns,
-            "no array says who is on each row and each column of the matrix; a table of labels "
-            "may have a row for each image; in Python also "
-            "fk.score_matrix(values, identity, identity). Scores of pairs (rows) by models "
-            "(columns) are fk.pairs(values.T, labels, model=['a', 'b'])",
-            {"probe_identity": "...", "reference_identity": "..."},
-            answers=[{"labels": "..."}],
-        )
-    return people, images
-
-
 # --- which table is a matrix ----------------------------------------------------------------------
 
 
@@ -264,12 +260,10 @@ def is_matrix(table):
         values, is_missing = as_numbers(table.iloc[:SHOWN, name])
         if not (np.isfinite(values) | is_missing).all():
             return False
-    names = [*map(str, table.columns[1:])]
+    names = {*map(str, table.columns[1:])}
     rows = clean_labels(table.iloc[:, 0], len(table), "ids").tolist()
-    if are_places(rows):  # as pandas numbers rows: perhaps of embeddings in columns 0, 1, ...
-        return False
-    n_shared = len({*names}.intersection(rows))
-    return n_shared >= min(len({*names}), len({*rows})) / 2
+    # as pandas numbers rows: perhaps of embeddings in columns 0, 1, ...
+    return not are_places(rows) and len(names & {*rows}) >= min(len(names), len({*rows})) / 2
 
 
 def name_columns(labels, columns):

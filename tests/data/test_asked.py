@@ -137,7 +137,7 @@ ASKED = {  # the file, what answers each question in turn, and the FRR then
     "an array of features": (single, [{"kind": "faces"}, {"labels": "labels.csv"}], None),
     "an array without a telling name": (
         stored(data=S, subject=PEOPLE),
-        [{"kind": "matrix"}],
+        [{"kind": "matrix"}, {"same_images": True}],
         OF_PAIRS,
     ),
     "embeddings": (features, [{"identity": BY_NUMBER}], OF_PAIRS),
@@ -236,16 +236,17 @@ def test_the_question_counts_people_and_pairs_of_each_pattern(tmp_path):
 def test_a_square_of_people_is_asked_about_in_python(frame):
     def matrix(values, **options):
         if frame:
-            return fk.score_matrix(pd.DataFrame(values, PEOPLE, PEOPLE), **options)
+            return fk.open_data(pd.DataFrame(values, PEOPLE, PEOPLE), kind="matrix", **options)
         return fk.score_matrix(values, PEOPLE, PEOPLE, **options)
 
-    with refused(answers=[{"same_images": True}, {"same_images": False}]):
-        matrix(A)
+    for values in (A, S, UPPER):  # whether it is symmetric or not
+        with refused(answers=[{"same_images": True}, {"same_images": False}]):
+            matrix(values)
     assert frr_of(matrix(A, same_images=True)) == pytest.approx(OF_SQUARE)
     assert frr_of(matrix(A, same_images=False)) == pytest.approx(OF_TWO_SETS)
-    assert frr_of(matrix(S)) == pytest.approx(OF_PAIRS)  # symmetric: only one set of images is so
+    assert frr_of(matrix(S, same_images=True)) == pytest.approx(OF_PAIRS)
     with pytest.raises(fk.InputError, match="only one half"):
-        matrix(UPPER)
+        matrix(UPPER, same_images=True)
 
 
 def test_same_images_that_cannot_be_are_refused():
@@ -261,7 +262,7 @@ def test_people_of_a_rectangle_need_no_answer():
     half = SHOT < 1
     table = pd.DataFrame(A[half][:, ~half], PEOPLE[half], PEOPLE[~half])
     expected = frr(A[half][:, ~half].ravel(), SAME[half][:, ~half].ravel())
-    assert frr_of(fk.score_matrix(table)) == pytest.approx(expected)
+    assert frr_of(fk.open_data(table, kind="matrix")) == pytest.approx(expected)
 
 
 def test_two_equal_names_with_several_scores_are_people(tmp_path):
@@ -275,7 +276,9 @@ def test_two_equal_names_with_several_scores_are_people(tmp_path):
 def test_names_in_a_column_called_otherwise_are_read_by_a_pattern(tmp_path, name):
     if name == "identity":
         np.savez(tmp_path / "f.npz", embedding=X, identity=NAMES)
-        data = fk.open_data(tmp_path / "f.npz", identity=BY_NUMBER)
+        with pytest.raises(fk.InputError, match="no column has names of images") as asked:
+            fk.open_data(tmp_path / "f.npz", identity=BY_NUMBER)
+        data = fk.open_data(tmp_path / "f.npz", identity=BY_NUMBER, **asked.value.answers[0])
     else:
         sides = {"subject1": NAMES[FIRST], "subject2": NAMES[SECOND]}
         table = pd.DataFrame(sides | {"score": S[FIRST, SECOND]})

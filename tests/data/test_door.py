@@ -204,8 +204,8 @@ TRAPS = {
     "some truth": (pd.DataFrame({"score": PAIRS.cosine, "genuine": ["maybe", *NUMBERS[1:]]}),
                    "line 2, .*'maybe' does not say whether"),
     "flags": (FEATURES.assign(label=CLASSES % 2), "no column says whom"),
-    "two classes": (FEATURES.assign(label=np.where(CLASSES % 2, "m", "f")), "no column says whom"),
-    "four classes": (FEATURES.assign(label=np.array(list("ABCD"))[CLASSES]), "hardly more alike"),
+    "two classes": (FEATURES.assign(label=np.where(CLASSES % 2, "m", "f")), "or name classes"),
+    "four classes": (FEATURES.assign(label=np.array(list("ABCD"))[CLASSES]), "or name classes"),
     "row numbers": (FEATURES.assign(id=range(len(LABELS))), "no column says whom"),
     "a stacked matrix": (renamed(level_0="image1", level_1="image2", **{"0": "cosine"}),
                          "columns: 'level_0', 'level_1', '0'"),
@@ -466,28 +466,27 @@ def test_a_square_that_people_do_not_confirm_is_a_question(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("diagonal", [0.0, 1.0])
 @pytest.mark.parametrize("kind", ["cosine", "distance"])
-@pytest.mark.filterwarnings("ignore:the matrix is square and symmetric")
 def test_the_diagonal_does_not_say_the_direction(tmp_path, kind, diagonal):
+    one_set = {"same_images": True}
     values = COSINES if kind == "cosine" else L2
     values = np.where(np.eye(len(values)), diagonal, values)
     np.savez(tmp_path / "named.npz", **{kind: values, "identity": SUBJECT})
     pd.DataFrame(values, SUBJECT, SUBJECT).to_csv(tmp_path / "people.csv")
     if kind == "cosine":
-        scores = fk.open_data(tmp_path / "people.csv")
+        scores = fk.open_data(tmp_path / "people.csv", **one_set)
         np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
     else:
         np.savez(tmp_path / "array.npz", A=values, identity=SUBJECT)
         for source, name in (("people.csv", "all cells"), ("array.npz", "A")):
             answers = [{"columns": {"distance": name}}, {"columns": {"score": name}}]
             with refused(answers=answers):
-                fk.open_data(tmp_path / source, kind="matrix")
-            scores = fk.open_data(tmp_path / source, kind="matrix", **answers[0])
+                fk.open_data(tmp_path / source, kind="matrix", **one_set)
+            scores = fk.open_data(tmp_path / source, kind="matrix", **one_set, **answers[0])
             np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
         frame = pd.DataFrame(values, SUBJECT, SUBJECT)
         with refused(answers=SCORES_OR_DISTANCES):
-            fk.score_matrix(frame)
-        assert fk.score_matrix(frame, distance=False).attrs["distance"] == 0
-    scores = fk.open_data(tmp_path / "named.npz")
+            fk.open_data(frame, **one_set)
+    scores = fk.open_data(tmp_path / "named.npz", **one_set)
     np.testing.assert_allclose(frr_of(scores), OF_FACES, atol=1e-6)
 
 

@@ -51,9 +51,10 @@ def open_pairs(kind, **options):
 COLUMNS = {"probe_identity": "id1", "reference_identity": "id2", "genuine": "genuine"}
 COLUMNS["score"] = "score"
 TABLES = ("faces.csv", "faces.csv.gz", "faces.npz", "lists.parquet", "five.mat", "seven.mat")
+OF_ONE_SET = {"same_images": True, "columns": {"score": "all cells"}}
 FORMATS = {name: (write_faces, open_faces) for name in TABLES}
 FORMATS |= {
-    "matrix.csv": (MATRIX.to_csv, partial(fk.open_data, kind="matrix", same_images=True)),
+    "matrix.csv": (MATRIX.to_csv, partial(fk.open_data, kind="matrix", **OF_ONE_SET)),
     "pairs.csv": (PAIRS.to_csv, open_pairs("pairs", columns=COLUMNS)),
     "pairs.json": (write_json, open_pairs("pairs", columns=COLUMNS)),
     "pairs.txt": (write_lfw, open_pairs("pairs", scores=np.arange(4.0, 0.0, -1))),

@@ -258,8 +258,9 @@ def test_a_symmetric_square_counts_each_pair_once(tmp_path):
     who, names = FACES.identity.values, FACES.image.values
     square = SCORES.values
     assert_same(fk.score_matrix(square, who, who, probe=names, reference=names), SCORES)
-    with pytest.warns(fk.DataWarning, match="one image"):
-        unnamed = fk.score_matrix(square, who, who)
+    with refused("one image", answers=[{"same_images": True}, {"same_images": False}]):
+        fk.score_matrix(square, who, who)
+    unnamed = fk.score_matrix(square, who, who, same_images=True)
     assert_same(unnamed, SCORES)
     ids = [f"{person}_{number}" for number, person in enumerate(who)]
     pd.DataFrame(square, ids, ids).to_csv(tmp_path / "square.csv")

@@ -53,7 +53,10 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
     rows = [",".join([name, *map(str, row)]) for name, row in zip(NAMES, values)]
     path = put(tmp_path, "m.csv", "\n".join([",".join(["", *NAMES]), *rows]))
     meta = put(tmp_path, "people.csv", "Person,Gender\nann,female\nbo,male\ncy_x,male\n")
-    scores = fk.open_data(path, kind="matrix", identity="{name}_{number}.jpg", labels=meta)
+    options = {"kind": "matrix", "identity": "{name}_{number}.jpg", "labels": meta}
+    with refused(answers=[{"columns": {role: "all cells"}} for role in ("distance", "score")]):
+        fk.open_data(path, **options)
+    scores = fk.open_data(path, columns={"score": "all cells"}, **options)
     assert scores.probe_identity.values.tolist() == WHO and scores.probe.values.tolist() == NAMES
     assert scores.reference_Gender.values.tolist() == ["female", "female", "male", "male", "male"]
     ev = fk.evaluate(scores, threshold=[0.5], weighting="pair")["empirical"]

@@ -338,7 +338,10 @@ def test_numbered_columns_beside_numbered_people_are_asked_about(tmp_path, case)
     with refused(answers=[{"kind": "matrix"}, {"kind": "faces"}]) as caught:
         fk.open_data(path)
     assert caught.value.answers == [{"kind": "matrix"}, {"kind": "faces"}]
-    np.testing.assert_allclose(frr_of(fk.open_data(path, kind="faces")), ALL_PAIRS)
+    with refused("classes") as whom:
+        fk.open_data(path, kind="faces")
+    faces = fk.open_data(path, kind="faces", **whom.value.answers[0])
+    np.testing.assert_allclose(frr_of(faces), ALL_PAIRS)
 
 
 @pytest.mark.slow
@@ -837,9 +840,9 @@ def test_columns_that_are_called_like_the_people_are_a_question(tmp_path, name, 
         with refused(answers=[{"kind": "matrix"}, {"kind": "faces"}]):
             fk.open_data(source, identity="subject")
     if form == "a column" and name != "{}":
-        with refused("subject", "fk.score_matrix"):
+        with refused("subject", "fk.open_data"):
             fk.open_data(source, kind="matrix")
-        data = fk.score_matrix(source.set_index("subject")[names])
+        data = fk.open_data(source.set_index("subject")[names], kind="matrix")
         assert data.probe_identity.values.tolist() == people.tolist()
     assert fk.open_data(source, kind="faces", **options).sizes["feature"] == 14
 
@@ -1145,10 +1148,12 @@ def test_labels_of_a_few_groups_are_no_people_without_a_question(n_labels):
     group = people % n_labels
     vectors = 2 * rng.normal(size=(7, 16))[group] + rng.normal(size=(210, 16))
     table = pd.DataFrame(vectors).add_prefix("f").assign(label=group)
-    with refused("label") as asked:
-        fk.open_data(table)
-    assert asked.value.answers == [{"columns": {"identity": "label"}}]
-    assert fk.open_data(table.assign(label=people)).sizes["image"] == 210
+    for labels in (group, people):
+        with refused("label", "classes") as asked:
+            fk.open_data(table.assign(label=labels))
+        assert asked.value.answers[0] == {"columns": {"identity": "label"}}
+    data = fk.open_data(table.assign(label=people), **asked.value.answers[0])
+    assert data.identity.values.tolist() == people.astype(str).tolist()
 
 
 @pytest.mark.parametrize("begin_anew", [False, True])
@@ -1182,10 +1187,8 @@ def test_distances_of_people_in_two_sessions_are_asked_about(tmp_path, form):
     distances = pd.DataFrame(1 - scores, people, people)
     distances.to_csv(tmp_path / "sessions.csv")
     with pytest.raises(fk.InputError) as question:
-        if form == "table":
-            fk.open_data(tmp_path / "sessions.csv", same_images=False)
-        else:
-            fk.score_matrix(distances, same_images=False)
+        source = tmp_path / "sessions.csv" if form == "table" else distances
+        fk.open_data(source, same_images=False)
     answer = {"columns": {"distance": "all cells"}}
     assert question.value.answers[0] == answer
     data = fk.open_data(tmp_path / "sessions.csv", same_images=False, **answer)
@@ -1231,7 +1234,10 @@ def test_labels_with_an_axis_of_length_one_are_labels(tmp_path, shape):
     vectors, who = spread_faces()
     np.save(tmp_path / "f.npy", vectors)
     np.save(tmp_path / "y.npy", who.reshape(shape))
-    data = fk.open_data(tmp_path / "f.npy", labels=tmp_path / "y.npy")
+    with refused("label", "classes") as asked:
+        fk.open_data(tmp_path / "f.npy", labels=tmp_path / "y.npy")
+    answer = asked.value.answers[0]
+    data = fk.open_data(tmp_path / "f.npy", labels=tmp_path / "y.npy", **answer)
     np.testing.assert_array_equal(data.identity, who.astype(str))
     np.save(tmp_path / "y.npy", np.eye(30, dtype=int)[who])
     with refused("y.npy", "argmax"):
@@ -1242,7 +1248,7 @@ def test_a_name_that_occurs_twice_makes_no_people_of_images(tmp_path):
     scores, _, names = spread_scores()
     names[7] = names[6]
     with refused(names[6]):
-        fk.score_matrix(pd.DataFrame(scores, names, names), same_images=True)
+        fk.open_data(pd.DataFrame(scores, names, names), identity="{name}_{number}.jpg")
     vectors, _ = spread_faces()
     with refused("name", "whom"):
         fk.open_data(pd.DataFrame(vectors).add_prefix("f").assign(name=names))
@@ -1250,8 +1256,11 @@ def test_a_name_that_occurs_twice_makes_no_people_of_images(tmp_path):
     (tmp_path / "names.txt").write_text("\n".join(names))
     with refused("image"):
         fk.open_data(tmp_path / "f.npy", labels=tmp_path / "names.txt", identity="{name}_{n}.jpg")
+    options = {"labels": tmp_path / "names.txt"}
+    with refused("image", answers=[{"columns": {"image": None}}]) as asked:
+        fk.open_data(tmp_path / "f.npy", **options)
     with refused("whom"):
-        fk.open_data(tmp_path / "f.npy", labels=tmp_path / "names.txt")
+        fk.open_data(tmp_path / "f.npy", **options, **asked.value.answers[0])
 
 
 @pytest.mark.parametrize("name", ["image", None])
@@ -1282,7 +1291,9 @@ def test_rows_of_one_image_are_asked_about():
         fk.open_data(table.assign(model=np.repeat(["a", "b"], 120)))
     assert asked.value.answers[0] == {"columns": {"model": "model"}}
     begun_anew = table[:120].assign(image=[f"{k % 4}.jpg" for k in range(120)])
-    assert fk.open_data(begun_anew).sizes["image"] == 120
+    with refused(answers=[{"columns": {"image": None}}]) as asked:
+        fk.open_data(begun_anew)
+    assert fk.open_data(begun_anew, **asked.value.answers[0]).sizes["image"] == 120
 
 
 @pytest.mark.parametrize("name", ["set", "role", "subset"])

@@ -73,9 +73,10 @@ def test_minus_one_below_cosines_is_asked_about(tmp_path, n_failed):
 def test_the_same_people_in_another_order_are_asked_about():
     order = RNG.permutation(80)
     values, columns = COSINE[:, order], PEOPLE[order]
-    for matrix in ((values, PEOPLE, columns), (pd.DataFrame(values, PEOPLE, columns),)):
-        with refused(answers=[{"same_images": False}]):
-            fk.score_matrix(*matrix)
+    with refused(answers=[{"same_images": False}]):
+        fk.score_matrix(values, PEOPLE, columns)
+    with refused(answers=[{"same_images": False}]):
+        fk.open_data(pd.DataFrame(values, PEOPLE, columns), kind="matrix")
     others = fk.score_matrix(values, PEOPLE, columns, same_images=False)
     assert others.shape == (80, 80) and not others.attrs["symmetric"]
 
@@ -115,12 +116,16 @@ def test_a_square_with_equal_diagonal_is_no_embedding(tmp_path):
 @quiet
 def test_a_frame_of_distances_with_people_as_names_asks_and_opens():
     frame = pd.DataFrame(1 - COSINE, PEOPLE, PEOPLE)
-    with pytest.raises(fk.InputError) as question:
+    with refused("fk.open_data"):
         fk.score_matrix(frame)
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(frame, same_images=True)
     answer = {"columns": {"distance": "all cells"}}
     assert answer in question.value.answers
-    by_file, by_frame = fk.open_data(frame, **answer), fk.score_matrix(frame, distance=True)
-    np.testing.assert_array_equal(by_file, by_frame)
+    by_names = fk.open_data(frame, same_images=True, **answer)
+    options = {"same_images": True, "distance": True}
+    by_arrays = fk.score_matrix(frame.to_numpy(), PEOPLE, PEOPLE, **options)
+    np.testing.assert_array_equal(by_names, by_arrays)
 
 
 def test_a_named_square_with_itself_asks_whom_its_images_show(tmp_path):

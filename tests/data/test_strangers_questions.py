@@ -198,9 +198,13 @@ def test_the_calls_for_a_labelled_array_run():
     )
     with pytest.raises(fk.InputError) as question:
         fk.score_matrix(values)
+    frame = values.to_pandas()
+    line = line_in(str(question.value))
+    with pytest.raises(fk.InputError) as question:
+        run(line, frame=frame)
     for call in question.value.calls:
-        assert run(call, values=values).shape == (80, 80)
-    by_pattern = run(question.value.calls[0], values=values)
+        assert run(call, frame=frame).shape == (80, 80)
+    by_pattern = run(question.value.calls[0], frame=frame)
     assert by_pattern.probe_identity.values.tolist() == PEOPLE.tolist()
 
 
@@ -507,7 +511,10 @@ def test_embeddings_of_two_sets_get_a_line(tmp_path, names, n_first):
     sets = dict(zip(names.split(), parts))
     np.savez(tmp_path / "sets.npz", **sets)
     message, _ = asked_about(tmp_path / "sets.npz")
-    faces = run(line_in(message, "fk.faces("), data=sets)
+    line = line_in(message, "fk.faces(")
+    for general, name in zip(("X_a", "people_a", "X_b", "people_b"), sets):
+        line = line.replace(f"'{general}'", f"'{name}'")
+    faces = run(line, data=sets)
     np.testing.assert_allclose(faces.embedding, VECTORS, rtol=1e-5)
     np.testing.assert_array_equal(faces.identity, PEOPLE)
 
@@ -516,8 +523,10 @@ def test_embeddings_of_two_sets_get_a_line(tmp_path, names, n_first):
 def test_embeddings_with_a_column_for_each_image_get_a_line(tmp_path, who):
     arrays = {"features": VECTORS.T, "gender": WHO % 2, who: PEOPLE}
     np.savez(tmp_path / "faces.npz", **arrays)
-    message, _ = asked_about(tmp_path / "faces.npz")
-    faces = run(line_in(message, "fk.faces("), data=arrays)
+    with refused("16 rows", who, 80) as refusal:
+        fk.open_data(tmp_path / "faces.npz")
+    line = line_in(str(refusal.value), "fk.faces(")
+    faces = run(line.replace("embeddings", "features").replace("labels", who), data=arrays)
     np.testing.assert_allclose(faces.embedding, VECTORS, rtol=1e-5)
     np.testing.assert_array_equal(faces.identity, PEOPLE)
 
@@ -780,7 +789,8 @@ def test_matrices_of_several_models_in_one_file_get_a_line(tmp_path):
     path = tmp_path / "scores.npz"
     arrays = {"arcface_scores": COSINE, "cosface_distance": 1 - COSINE**3}
     np.savez(path, **arrays, labels=PEOPLE)
-    message, calls = asked_about(path)
+    message, _ = asked_about(path)
+    _, calls = asked_about(path, same_images=True)
     one, other = (run(call) for call in calls)
     people = message.split("people = ")[1].split(" and ")[0]
     with np.load(path) as data:
@@ -798,8 +808,9 @@ def test_a_matrix_of_scores_and_one_of_truth_get_a_call_or_a_line(tmp_path, has_
     path = tmp_path / "scores.npz"
     genuine = PEOPLE[:, None] == PEOPLE
     np.savez(path, scores=COSINE, genuine=genuine, **({"labels": PEOPLE} if has_labels else {}))
-    message, [call] = asked_about(path)
+    message, _ = asked_about(path)
     if has_labels:
+        _, [call] = asked_about(path, same_images=True)
         np.testing.assert_allclose(run(call), COSINE)
     rows = np.triu_indices(80, 1)
     line = line_in(message, "fk.pairs(")
@@ -830,7 +841,8 @@ def test_arrays_of_two_columns_get_a_line(tmp_path):
     np.savez(tmp_path / "classes.npz", probs=np.c_[1 - SCORES, SCORES], labels=SAME.astype(int))
     np.savez(tmp_path / "models.npz", scores=np.c_[SCORES, SCORES**3], labels=SAME.astype(int))
     message, _ = asked_about(tmp_path / "both.npy")
-    _, genuine = scores_of(run(line_in(message, "fk.pairs("), path=tmp_path / "both.npy"))
+    line = line_in(message[message.index("columns of a score") :], "fk.pairs(")
+    _, genuine = scores_of(run(line, data=np.load(tmp_path / "both.npy")))
     np.testing.assert_array_equal(genuine, SAME)
     message, _ = asked_about(tmp_path / "classes.npz")
     line = line_in(message[message.index("probabilities") :], "fk.pairs(")
@@ -855,9 +867,10 @@ def test_probabilities_of_two_classes_are_read_by_the_call_that_is_proposed(orde
 def test_axes_of_one_number_say_nothing(tmp_path, shape):
     path = tmp_path / "faces.npz"
     np.savez(path, embeddings=VECTORS.reshape(shape), labels=PEOPLE)
-    np.testing.assert_allclose(fk.open_data(path).embedding, VECTORS, rtol=1e-5)
+    identity = {"identity": "labels"}
+    np.testing.assert_allclose(fk.open_data(path, **identity).embedding, VECTORS, rtol=1e-5)
     np.savez(path, embeddings=VECTORS[None], labels=PEOPLE, model=["arc"])
-    assert fk.open_data(path).model.values.tolist() == ["arc"]
+    assert fk.open_data(path, **identity).model.values.tolist() == ["arc"]
 
 
 def test_labels_of_another_number_of_images_are_counted(tmp_path):

@@ -54,7 +54,7 @@ def test_shaded_areas_are_the_two_error_rates(scores, ax):
 def test_distances_are_accepted_below_the_threshold(scores, ax):
     distance = 1 - scores.values
     names = scores.probe_identity.values, scores.reference_identity.values
-    matrix = fk.score_matrix(distance, *names, distance=True)
+    matrix = fk.score_matrix(distance, *names, same_images=True, distance=True)
     ev = fk.evaluate(matrix, threshold=np.linspace(0, 2, 101)[1:-1], histogram=(100, (0, 2)))
     bands = fk.band(ev, "far"), fk.band(ev, "frr")
     fk.plot.threshold(ev["empirical"], *bands, 0.6, ax)

@@ -25,6 +25,7 @@ PATTERN = "{name}_{number}.jpg"
 CALLS = {  # beside each file alone
     "labelled array": ("cases/arc.npy", {"labels": "cases/meta.csv"}),
     "two models": (["cases/arc.npz", "cases/face.npz"], {}),
+    "faces with labels": ("cases/faces.mat", {"identity": "label"}),
     "trials": ("cases/kaldi_trials", {"scores": "cases/kaldi_scores"}),
     "trials of equal names": ("cases/twice_trials.txt", {"scores": "cases/twice.txt"}),
     "matrix of names": ("cases/matrix_named_index.csv", {"identity": PATTERN}),

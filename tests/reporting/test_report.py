@@ -555,7 +555,10 @@ def test_at_fixed_thresholds_no_model_is_better_by_frr_alone(faces):
     people = faces.identity.values
     lower = good - 0.1 * (people[:, None] == people)  # those of genuine pairs, so that FAR is equal
     matrices = {"good": good, "shifted": good + 0.1, "bad": lower}
-    models = {name: fk.score_matrix(values, people, people) for name, values in matrices.items()}
+    models = {
+        name: fk.score_matrix(values, people, people, same_images=True)
+        for name, values in matrices.items()
+    }
     options = {"threshold": [0.5], "quick": True, "progress": False}
     traded = fk.report({name: models[name] for name in ("good", "shifted")}, **options)
     which = tile(traded, "Which model")

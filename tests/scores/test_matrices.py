@@ -34,11 +34,13 @@ def test_a_text_matrix_with_repeated_ids(tmp_path, name):
     assert question.value.answers == [{"missing": [-1]}, {"missing": []}]
     scores = fk.open_data(tmp_path / name, kind="matrix", missing=-1)
     np.testing.assert_array_equal(scores, np.where(SCORES == -1, np.nan, SCORES))
-    np.testing.assert_array_equal(fk.open_data(tmp_path / name, kind="matrix", missing=[]), SCORES)
+    whole = fk.open_data(tmp_path / name, kind="matrix", missing=[], columns={"score": "all cells"})
+    np.testing.assert_array_equal(whole, SCORES)
     assert ids(scores) == (PROBES, REFERENCES)
     (tmp_path / name.removesuffix(".gz")).write_text(",a,b\na,, NA\nb,0.5,nan\n")
     path = tmp_path / name.removesuffix(".gz")
-    blank = fk.open_data(path, kind="matrix", missing=None, same_images=False)
+    options = {"same_images": False, "columns": {"score": "all cells"}}
+    blank = fk.open_data(path, kind="matrix", missing=None, **options)
     assert np.isnan(blank).sum() == 3
 
 
@@ -62,6 +64,7 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
     np.save(tmp_path / "s.npy", np.zeros((2000, 2000)))
     (tmp_path / "ids.txt").write_text("\n".join(str(k // 2) for k in range(2000)))
     options = {"labels": tmp_path / "ids.txt", "same_images": False}
+    options["columns"] = {"score": "all cells"}
     fk.open_data(tmp_path / "s.npy", kind="matrix", **options)  # imports are no matrix
     tracemalloc.start()
     values = fk.open_data(tmp_path / "s.npy", kind="matrix", **options).data
@@ -77,7 +80,7 @@ IDS = [*"aabbccdd"]
 BAD = {
     "infinite": (",a,b\na,inf,2\n", "line 2, column 'a': 'inf'"),
     "probe id": (",a,b\na,1,2\n,3,4\n", "line 3"),
-    "reference id": (",a,\na,1,2\n", "reference_identity"),
+    "reference id": (",a,\na,1,2\n", "reference"),
 }  # fmt: skip
 
 
@@ -117,7 +120,7 @@ def test_minus_one_among_other_scores_is_a_score(tmp_path):
     far.to_csv(tmp_path / "far.csv")
     for opened in (
         lambda **options: fk.open_data(tmp_path / "far.csv", same_images=False, **options),
-        lambda **options: fk.score_matrix(far, same_images=False, **options),
+        lambda **options: fk.open_data(far, same_images=False, **options),
     ):
         with refused(-1):
             opened()
@@ -133,7 +136,9 @@ def test_a_matrix_with_one_half_is_refused_with_the_line_that_completes_it(half,
     values = np.random.default_rng(0).normal(size=(24, 24)) + 3 * (who[:, None] == who)
     whole = np.triu(values, 1) + np.triu(values, 1).T
     table = np.where(half(np.ones((24, 24)), 1 if half is np.triu else -1), whole, empty)
-    for options in ({}, {"same_images": True}, {"probe": names, "reference": names}):
+    with refused(answers=[{"same_images": True}, {"same_images": False}]):
+        fk.score_matrix(table, who, who)
+    for options in ({"same_images": True}, {"probe": names, "reference": names}):
         with refused("half"):
             fk.score_matrix(table, who, who, **options)
     table = np.where(np.isnan(table) | (table == 0), table.T, table)
@@ -142,7 +147,6 @@ def test_a_matrix_with_one_half_is_refused_with_the_line_that_completes_it(half,
     np.testing.assert_array_equal(scores.values[whole != 0], whole[whole != 0])
 
 
-@pytest.mark.filterwarnings("ignore:the matrix is square and symmetric")
 def test_ids_of_a_symmetric_matrix_that_stand_once_are_no_people(tmp_path):
     values = np.random.default_rng(0).normal(size=(9, 9))
     ids = [f"{k:03d}x" for k in range(9)]
@@ -316,8 +320,10 @@ def test_a_square_matrix_may_have_one_array_of_people(tmp_path):
     who = np.repeat(list("abcdefgh"), 3)
     square = rng.normal(size=(24, 24)) + 3 * (who[:, None] == who)
     np.savez(tmp_path / "m.npz", similarity=square + square.T, labels=who)
-    scores = fk.open_data(tmp_path / "m.npz")
-    assert ids(scores) == (who.tolist(), who.tolist())
+    with refused(answers=[{"same_images": True}, {"same_images": False}]):
+        fk.open_data(tmp_path / "m.npz")
+    scores = fk.open_data(tmp_path / "m.npz", same_images=True)
+    assert ids(scores) == (who.tolist(), who.tolist()) and scores.attrs["symmetric"]
 
 
 def test_embeddings_with_as_many_features_as_images_are_asked_about(tmp_path):
@@ -326,7 +332,8 @@ def test_embeddings_with_as_many_features_as_images_are_asked_about(tmp_path):
     np.savez(tmp_path / "f.npz", facenet=embedding, labels=np.repeat(list("abcdefgh"), 3))
     with refused("kind='matrix'", "kind='faces'"):
         fk.open_data(tmp_path / "f.npz")
-    assert fk.open_data(tmp_path / "f.npz", kind="faces").embedding.shape == (24, 24)
+    faces = fk.open_data(tmp_path / "f.npz", kind="faces", identity="labels")
+    assert faces.embedding.shape == (24, 24)
 
 
 def test_repeated_ids_that_pandas_numbered_are_people(tmp_path):
@@ -336,8 +343,8 @@ def test_repeated_ids_that_pandas_numbered_are_people(tmp_path):
     square = pd.read_csv(tmp_path / "m.csv", index_col=0)
     for frame in (square, square[::2]):
         frame.to_csv(tmp_path / "again.csv")
-        of_frame = fk.score_matrix(frame, same_images=False)
-        for scores in (of_frame, fk.open_data(tmp_path / "again.csv", same_images=False)):
+        for source in (frame, tmp_path / "again.csv"):
+            scores = fk.open_data(source, kind="matrix", same_images=False)
             assert ids(scores) == (frame.index.tolist(), IDS)
 
 
@@ -353,12 +360,11 @@ def test_other_images_of_the_same_people_are_a_set_of_their_own():
     assert rates.frr.item() == pytest.approx(np.mean(scores.values[who] <= 0.5))
 
 
-@pytest.mark.filterwarnings("ignore:the matrix is square and symmetric")
 def test_a_mark_in_one_row_of_a_large_matrix_is_asked_about():
     people = np.arange(1200) // 2
     values = np.random.default_rng(0).uniform(size=(1200, 1200))
     values = (values + values.T) / 2
     values[1, 2:6] = values[2:6, 1] = -1
     with refused(-1) as asked:
-        fk.score_matrix(values, people, people)
+        fk.score_matrix(values, people, people, same_images=True)
     assert {"missing": [-1.0]} in asked.value.answers
