@@ -77,7 +77,7 @@ def open_data(
     labels : path or pd.DataFrame, optional
         A table of images or people, in any order: it is joined on the column that has the names
         which are in the data, and its other columns become labels. Where the data name nothing, as
-        an .npy, it has a row for each image, in their order (or one identity in each line).
+        an .npy, it has a row for each image, in their order (or one label in each line).
     scores : path or array, optional
         The scores of a list without scores: one in a line, in its order; or two names and a score.
     missing : number, word, or sequence of such, optional
