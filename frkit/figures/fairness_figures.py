@@ -98,7 +98,7 @@ def fairness(
         label = plain(f"{name}: {nominal}" if name else nominal)
         # a line that ends at infinity would not be drawn: it leaves the axes instead
         limit = floor[LIMIT].clip(upper=FAR_ABOVE * top)
-        ax.plot(levels, limit, "--", label=label, color=colours[name], zorder=4)
+        ax.plot(floor.index, limit, "--", label=label, color=colours[name], zorder=4)
     if "fair" in first.attrs:
         reference(ax, first.attrs["fair"], "perfectly fair", ":")
     if zones is not None:
@@ -187,7 +187,7 @@ def group_roc(
     left, floor = log_floor(rates.far.estimate), log_floor_of_bands([rates.frr])
     x, ends = rates.far.estimate.clip(lower=left), rates.frr.clip(lower=floor)
     ax = new_axes(ax)
-    of_thresholds = (values.unstack(0, sort=False) for values in (x, ends.estimate))
+    of_thresholds = [values.unstack(0, sort=False) for values in (x, ends.estimate)]
     ax.plot(*of_thresholds, color="#BBBBBB", linewidth=0.8, zorder=1)
     groups = far["group"].values
     colours = colours or colours_of(groups)

@@ -170,8 +170,7 @@ def threshold(
 def rates_at_thresholds(far, frr, threshold):
     """The threshold of two bands that is nearest to one, and the rows of both rates."""
     rates = rows_of_both(far, frr)
-    over_thresholds = LEVEL in far.dims
-    require(over_thresholds, "far must run over thresholds: evaluate(..., threshold=...)")
+    require(LEVEL in far.dims, "far must run over thresholds: evaluate(..., threshold=...)")
     require_inside("at", threshold, -np.inf, np.inf)
     return far[LEVEL].sel({LEVEL: threshold}, method="nearest").item(), rates
 

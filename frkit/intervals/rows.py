@@ -87,7 +87,7 @@ def _rows(result, measure):
     result = result.rename({name: NAMES[name] for name in NAMES if name in result.variables})
     dims = result["estimate"].dims
     extra = sorted({*dims} - {*ROWS})
-    require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
+    require(not extra, f"tables and figures have no rows for {listed(extra)}: select one with .sel")
     if CONTRAST in dims and "a" in result.coords:
         pairs = zip(result.a.values, result.b.values)
         labels = [_contrast(result, a, b) for a, b in pairs]

@@ -190,8 +190,8 @@ def eer_distributions(
         require_dims("intervals", intervals.estimate, ("group",))
         rows = rows_of(intervals).set_index("group").loc[groups]
         label = plain(f"all people: {caption(intervals.attrs)}".replace("\n", " "))
-        ends = rows.lower, rows.upper, UNRESOLVED, label, rows.estimate
-        draw_intervals(ax, x + 0.12, *ends, "D")
+        x_of_all = x + 0.12
+        draw_intervals(ax, x_of_all, rows.lower, rows.upper, UNRESOLVED, label, rows.estimate, "D")
     ax.set_xticks(x, map(plain, groups))
     add_headroom(ax, 0.2)
     people = result.coords.get("subset_size", result.attrs.get("subset_size", ""))
