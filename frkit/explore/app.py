@@ -7,12 +7,12 @@ import tempfile
 import time
 import weakref
 from html import escape
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import ipywidgets as widgets
 
 from frkit.base import InputError, gathered_notices, parse_number, require
-from frkit.figures.controls import AS_WIDE_AS_ITS_WORDS, button, labelled_control
+from frkit.figures.controls import AS_WIDE_AS_ITS_WORDS, button, labelled_control, menu
 from frkit.io.command_words import option_words, options_of_text
 from frkit.io.demo import demo_file
 from frkit.io.door import ENDINGS, by_model, open_data
@@ -47,6 +47,7 @@ REPORT = (
     "The report appears here: how accurate each model is, how sure that is, whether groups differ, "
     "and which people cause the errors. Next: press Evaluate, for the sample data or for yours."
 )
+LINK = '<a download="frkit-report.zip" style="text-decoration:underline" href="{}">'
 NARROW = {"flex": "1 1 20em", "max_width": "36em", "min_width": "0"}
 WIDE = {"flex": "3 1 30em", "min_width": "0", "overflow": "auto"}
 # one column beneath the other where the page is narrow
@@ -82,21 +83,16 @@ class OwnData:
     def __init__(self, path=None):
         self.uploads = Path(tempfile.mkdtemp())
         weakref.finalize(self, shutil.rmtree, self.uploads, ignore_errors=True)
-        self.path = labelled_control(
-            widgets.Text, "files", value=str(path or ""), placeholder="path; sample data if empty"
-        )
-        self.options = labelled_control(
-            widgets.Text, "options", placeholder="--columns score=cosine genuine=mated"
-        )
-        for field in (self.path, self.options):
-            field.layout.width = "100%"
+        self.path = field("files", "path; sample data if empty")
+        self.path.value = str(path or "")
+        self.options = field("options", "--columns score=cosine genuine=mated")
         self.upload = widgets.FileUpload(accept=ACCEPTED, description="Upload", multiple=True)
         self.upload.layout = AS_WIDE_AS_ITS_WORDS
         self.status = widgets.HTML()
-        self.by = labelled_control(widgets.Dropdown, "groups of", options=[NONE])
+        self.by = menu("groups of", options=[NONE])
         self.far = labelled_control(widgets.Text, "FAR levels", value="0.01, 0.001")
-        self.weighting = labelled_control(widgets.Dropdown, "rates are", options=WEIGHTINGS)
-        self.varying = labelled_control(widgets.Dropdown, "labels that differ", options=VARYING)
+        self.weighting = menu("rates are", options=WEIGHTINGS)
+        self.varying = menu("labels that differ", options=VARYING)
         self.quick = labelled_control(widgets.Checkbox, "quick (no long tests)", value=True)
         self.settings = [self.by, self.far, self.weighting, self.varying, self.quick]
         self.evaluate_button = button("Evaluate", self.evaluate, button_style="primary")
@@ -119,7 +115,7 @@ class OwnData:
             pane("3. Evaluate", EVALUATE, self.evaluate_button, self.bar, self.words),
             pane("4. Export", EXPORT, self.link),
         ]
-        columns = [widgets.VBox(steps, layout=NARROW), widgets.VBox([self.result], layout=WIDE)]
+        columns = widgets.VBox(steps, layout=NARROW), widgets.VBox([self.result], layout=WIDE)
         return widgets.HBox(columns, layout=WRAPPED)
 
     def forget_report(self, _change=None):
@@ -134,9 +130,10 @@ class OwnData:
         if not change["new"]:
             return
         # without folders: a name such as ../../x must not leave the folder
-        names = [Path(file["name"].replace("\\", "/")).name for file in change["new"]]
-        for name, file in zip(names, change["new"]):
-            (self.uploads / name).write_bytes(file["content"])
+        names = []
+        for file in change["new"]:
+            names.append(PureWindowsPath(file["name"]).name)
+            (self.uploads / names[-1]).write_bytes(file["content"])
         self.upload.value = ()
         self.path.value = "; ".join(names)
         self.options.value = ""
@@ -179,10 +176,10 @@ class OwnData:
 
     def in_words(self, error):
         """Return what an error says and the options that answer it, with names of uploads."""
-        answers = [option_words(answer) for answer in getattr(error, "answers", ())]
         lines = [getattr(error, "text", str(error))]
-        text = "\n".join([*lines, *(f"options: {shlex.join(words)}" for words in answers)])
-        return text.replace(f"{self.uploads}/", "")
+        for answer in getattr(error, "answers", ()):
+            lines.append(f"options: {shlex.join(option_words(answer))}")
+        return "\n".join(lines).replace(f"{self.uploads}/", "")
 
     def evaluate(self, _button=None):
         """Make the report and show it, or say why there is none."""
@@ -221,9 +218,7 @@ class OwnData:
         # without `contain` the widest folded table would make the column too wide
         self.result.value = f'<div style="contain:inline-size">{page.fragment(result)}</div>'
         archive = base64.b64encode(zipped(result)).decode()
-        address = f"data:application/zip;base64,{archive}"
-        style = "text-decoration:underline"
-        link = f'<a download="frkit-report.zip" style="{style}" href="{address}">'
+        link = LINK.format(f"data:application/zip;base64,{archive}")
         self.link.value = f"{link}download the report</a>"
         self.report = result
 
@@ -239,6 +234,13 @@ def zipped(report):
         report.save(Path(folder, "report", "frkit-report"))
         archive = shutil.make_archive(f"{folder}/archive", "zip", f"{folder}/report")
         return Path(archive).read_bytes()
+
+
+def field(label, example):
+    """Return a field for text that is as wide as its column."""
+    text = labelled_control(widgets.Text, label, placeholder=example)
+    text.layout.width = "100%"
+    return text
 
 
 def pane(title, instruction, *contents):

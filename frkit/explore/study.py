@@ -51,7 +51,7 @@ def study(results: xr.Dataset | dict[str, xr.Dataset], **start) -> widgets.Box:
     is_alike = others.count(first) == len(others)
     require(is_alike, "results must be of one kind, with the same labels to choose from")
     figures, labels = first
-    controls = {"result": menu("result", options=list(several))} if len(several) > 1 else {}
+    controls = {"result": menu("result", options=[*several])} if len(several) > 1 else {}
     controls |= {dim: control_of(dim, options) for dim, options in labels.items()}
 
     def result_by_name(result=""):

@@ -15,7 +15,7 @@ from frkit.figures.style import (
     colours_of,
     finish,
     finish_levels,
-    level_dimension,
+    levels_of,
     log_floor,
     log_floor_of_bands,
     log_ticks,
@@ -24,9 +24,10 @@ from frkit.figures.style import (
     plain,
     print_captions,
     require_dims,
+    rows_of_both,
     tick_above,
 )
-from frkit.intervals.rows import ENDS
+from frkit.intervals.rows import ENDS, LIMIT
 
 MOST_BANDS = 4  # of groups
 FAR_ABOVE = 10.0  # times what bands reach: a floor beyond that leaves the axes
@@ -83,12 +84,11 @@ def fairness(
     >>> ax.get_ylabel()
     'ratio of highest to lowest FRR'
     """
-    curves = named_curves("bands", bands, "band")
-    limits = {} if floors is None else named_curves("floors", floors, "fair_floor")
+    levels, curves = named_curves("bands", bands, "band")
+    limits = {} if floors is None else named_curves("floors", floors, "fair_floor")[1]
     require(limits.keys() <= curves.keys(), "floors must have the names and models of the bands")
     ax = new_axes(ax)
     first = next(iter(curves.values()))
-    levels = first[level_dimension(first)]
     log = first.attrs.get("scale") == "log"
     bottom, top = _extent(curves.values(), limits.values(), log)
     curves_with_bands(ax, curves, (bottom, top), "estimate", log)
@@ -97,8 +97,8 @@ def fairness(
         nominal = f"{100 * floor.attrs['level']:g} % point of the fair floor"
         label = plain(f"{name}: {nominal}" if name else nominal)
         # a line that ends at infinity would not be drawn: it leaves the axes instead
-        limit = np.minimum(floor.limit, FAR_ABOVE * top)
-        ax.plot(levels, limit, "--", label=label, color=colours[name], zorder=4)
+        limit = floor[LIMIT].clip(upper=FAR_ABOVE * top)
+        ax.plot(floor.index, limit, "--", label=label, color=colours[name], zorder=4)
     if "fair" in first.attrs:
         reference(ax, first.attrs["fair"], "perfectly fair", ":")
     if zones is not None:
@@ -117,7 +117,7 @@ def _extent(curves, floors, log):
     """Return the ends of the vertical axis: a little beyond all that can be drawn."""
     values = np.concatenate([curve[name] for curve in curves for name in ENDS])
     highest = np.max(values, initial=0.0, where=np.isfinite(values))
-    limits = [floor.limit.where(floor.limit < FAR_ABOVE * highest) for floor in floors]
+    limits = [floor[LIMIT].where(floor[LIMIT] < FAR_ABOVE * highest) for floor in floors]
     fair = [curve.attrs.get("fair", np.nan) for curve in curves]
     shown = np.concatenate([values, *limits, fair])
     shown = shown[np.isfinite(shown) & ((shown > 0) | (not log))]
@@ -179,28 +179,28 @@ def group_roc(
     >>> ax.get_xlabel()
     'FAR of the group (mean over people)'
     """
-    for name, rates in {"far": far, "frr": frr}.items():
-        require_kind(name, rates, "band")
-        is_rate = rates.attrs.get("measure") == f"{name}_group"
-        require(is_rate, f"{name} must be a band of {name}_group")
-        require_dims(name, rates.estimate, (level_dimension(rates), "group"))
-    far, frr = xr.align(far.transpose("group", ...), frr.transpose("group", ...), join="exact")
-    left, floor = log_floor(far.estimate), log_floor_of_bands([frr])
-    x = np.maximum(far.estimate, left).values
-    y, lower, upper = (np.maximum(frr[end], floor).values for end in ENDS)
+    rates = rows_of_both(far, frr)
+    measures = [far.attrs["measure"], frr.attrs["measure"]]
+    needed = ["far_group", "frr_group"]
+    require(measures == needed, f"far and frr must be bands of {needed}, got {measures}")
+    require_dims("far", far.estimate, (levels_of(far).name, "group"))
+    left, floor = log_floor(rates.far.estimate), log_floor_of_bands([rates.frr])
+    x, ends = rates.far.estimate.clip(lower=left), rates.frr.clip(lower=floor)
     ax = new_axes(ax)
-    groups = frr["group"].values
-    ax.plot(x, y, color="#BBBBBB", linewidth=0.8, zorder=1)
+    of_thresholds = [values.unstack(0, sort=False) for values in (x, ends.estimate)]
+    ax.plot(*of_thresholds, color="#BBBBBB", linewidth=0.8, zorder=1)
+    groups = far["group"].values
     colours = colours or colours_of(groups)
     has_bands = len(groups) <= MOST_BANDS
-    for row, group in enumerate(groups):
+    for group, curve in ends.groupby("group", sort=False):
+        along = x[curve.index]
         colour = colours[group]
         if has_bands:
-            ax.fill_between(x[row], lower[row], upper[row], color=colour, alpha=0.2, linewidth=0)
-        ax.plot(x[row], y[row], "o-", color=colour, markersize=3.5, label=plain(group))
-    at_zero = ((far.estimate <= 0) | (frr.estimate <= 0)).values
+            ax.fill_between(along, curve.lower, curve.upper, color=colour, alpha=0.2, linewidth=0)
+        ax.plot(along, curve.estimate, "o-", color=colour, markersize=3.5, label=plain(group))
+    at_zero = (rates.far.estimate <= 0) | (rates.frr.estimate <= 0)
     label = "a rate of 0: no place on a log axis"
-    edge_marks(ax, x[at_zero], y[at_zero], "v", label, UNRESOLVED, "white")
+    edge_marks(ax, x[at_zero], ends.estimate[at_zero], "v", label, UNRESOLVED, "white")
     ax.set(xscale="log", yscale="log")
     ax.set_xlim(left=left)
     ax.set_ylim(bottom=floor)

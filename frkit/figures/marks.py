@@ -1,6 +1,7 @@
 """The marks that figures are made of: bands of curves, intervals, reference lines, histograms."""
 
 import numpy as np
+import pandas as pd
 
 from frkit.base import require_kind, require_returned
 from frkit.figures.style import (
@@ -10,7 +11,7 @@ from frkit.figures.style import (
     TRUTH_WORDS,
     UNRESOLVED,
     colours_of,
-    level_dimension,
+    levels_of,
     new_axes,
     plain,
     require_dims,
@@ -48,8 +49,7 @@ def truth_curve(ax, truth):
     """Draw the exact curve of a population, if there is one, dashed and black."""
     if truth is not None:
         require_returned("truth", truth, "mixture.population_roc(far)", "frr")
-        levels = truth[level_dimension(truth.frr)]
-        ax.plot(levels, truth.frr, "--", label=TRUTH_WORDS, color=TRUTH, zorder=4)
+        ax.plot(levels_of(truth.frr), truth.frr, "--", label=TRUTH_WORDS, color=TRUTH, zorder=4)
 
 
 def curves_with_bands(ax, curves, extent, unnamed, log=True):
@@ -61,22 +61,22 @@ def curves_with_bands(ax, curves, extent, unnamed, log=True):
 
 def curve_with_band(ax, curve, extent, colour, label):
     """Draw one curve with its band, cut at the extent: dotted and grey where not resolved."""
-    x = curve[level_dimension(curve.estimate)].values
-    estimate, lower, upper = (np.clip(curve[name].values, *extent) for name in ENDS)
-    estimate = np.where(np.isinf(curve.estimate), np.nan, estimate)
-    resolved = curve.resolved.values if "resolved" in curve else np.ones(x.size, bool)
+    x = curve.index
+    ends = curve[[*ENDS]].clip(*extent)
+    estimate = ends.estimate.mask(np.isinf(curve.estimate))
+    resolved = curve.get("resolved", pd.Series(True, x))
     if x.size == 1:  # one level has no line, and its band no area
         shade, words = (colour, label) if resolved.all() else (UNRESOLVED, FEW_ERRORS)
-        intervals(ax, x, lower, upper, shade, words, estimate)
+        intervals(ax, x, ends.lower, ends.upper, shade, words, estimate)
         return
     # the dotted line reaches the first resolved level to either side, so that no gap is left
     dotted = np.convolve(~resolved, np.ones(3))[1:-1] > 0
-    ax.plot(x, np.where(resolved, estimate, np.nan), color=colour, label=label, zorder=3)
-    ax.fill_between(x, lower, upper, where=resolved, color=colour, alpha=0.22, linewidth=0)
+    band = {"y1": ends.lower, "y2": ends.upper, "alpha": 0.22, "linewidth": 0}
+    ax.plot(x, estimate.where(resolved), color=colour, label=label, zorder=3)
+    ax.fill_between(x, where=resolved, color=colour, **band)
     if dotted.any():
-        ax.plot(x, np.where(dotted, estimate, np.nan), ":", color=colour, zorder=3)
-        grey = {"color": UNRESOLVED, "alpha": 0.22, "linewidth": 0, "label": FEW_ERRORS}
-        ax.fill_between(x, lower, upper, where=dotted, **grey)
+        ax.plot(x, estimate.where(dotted), ":", color=colour, zorder=3)
+        ax.fill_between(x, where=dotted, color=UNRESOLVED, label=FEW_ERRORS, **band)
 
 
 def edge_marks(ax, x, height, marker, label, colour, fill=None):
@@ -87,19 +87,18 @@ def edge_marks(ax, x, height, marker, label, colour, fill=None):
         ax.plot(x, height, marker, label=label, zorder=6, **style)
 
 
-def mark_edges(ax, curve, extent, colour, log=True):
+def mark_edges(ax, curve, extent, colour, log):
     """Mark at the ends of the vertical axis what has no place on it: no value, 0, and infinity."""
     bottom, top = extent
     estimate = curve.estimate
     is_zero = log & (estimate <= 0)
     reaches_zero = log & (curve.lower <= 0) & ~is_zero
     marks = [
-        (estimate.isnull(), bottom, "x", None),
+        (estimate.isna(), bottom, "x", None),
         (is_zero, bottom, "v", "white"),
         (reaches_zero, bottom, "v", None),
         (np.isposinf(curve.upper), top, "^", None),
         (np.isposinf(estimate), top, "^", "white"),
     ]
-    levels = curve[level_dimension(estimate)]
     for label, (where, height, marker, fill) in zip(AT_EDGES, marks):
-        edge_marks(ax, levels[where], height, marker, label, colour, fill)
+        edge_marks(ax, curve.index[where], height, marker, label, colour, fill)

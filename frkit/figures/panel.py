@@ -27,6 +27,10 @@ WRAPPED = {"flex_flow": "row wrap", "align_items": "flex-start"}
 PICTURE = 26  # em: narrower than that its words are too small
 
 
+def nothing():
+    """What is drawn where the controls alone say what to draw."""
+
+
 class Panel:
     """Controls, figures and their cautions, tied together.
 
@@ -49,10 +53,10 @@ class Panel:
     """
 
     def __init__(
-        self, controls, *draws, prepare=None, margins=(0.85, 0.65), height=HEIGHT, **start
+        self, controls, *draws, prepare=nothing, margins=(0.85, 0.65), height=HEIGHT, **start
     ):
         self.controls = controls
-        self.prepare = prepare or nothing
+        self.prepare = prepare
         self.question = None
         self.next_drawing = None
         start_at(controls, start)
@@ -65,7 +69,8 @@ class Panel:
 
     def follow(self, _change):
         """Draw soon: of the steps that come until then only the last one is drawn."""
-        if not in_kernel():
+        # in a notebook or an app events are handled one by one
+        if getattr(get_ipython(), "kernel", None) is None:
             self.redraw_or_say_why_not()
         elif self.next_drawing is None:
             loop = asyncio.get_running_loop()
@@ -109,11 +114,6 @@ class Panel:
         return widgets.Box([beside, figures], layout=WRAPPED)
 
 
-def in_kernel():
-    """Return whether this is a notebook or an app, where events are handled one by one."""
-    return getattr(get_ipython(), "kernel", None) is not None
-
-
 def growing(share, width):
     """Return a layout of so many em, that takes a share of the room that is left."""
     return {"flex": f"{share} 1 {width}em", "min_width": "0"}
@@ -144,10 +144,6 @@ class Picture:
         words = escape(" over ".join(filter(None, labels)))
         data = base64.b64encode(out.getvalue()).decode()
         return f'<img alt="{words}" style="width: 100%" src="data:image/png;base64,{data}">'
-
-
-def nothing():
-    """What is drawn where the controls alone say what to draw."""
 
 
 def values_for(function, controls):

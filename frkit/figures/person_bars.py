@@ -68,8 +68,8 @@ def errors_by_person(who: xr.Dataset, ax: Axes | None = None) -> Axes:
     drawn = ax.barh(y, bars.share, **style)
     ax.bar_label(drawn, [f"{row.errors:,.0f} of {row.pairs:,.0f}" for row in bars.itertuples()])
     has_few = bars.pairs < FEW_PAIRS
-    for bar in np.array(drawn.patches)[has_few]:
-        bar.set_alpha(0.4)
+    for place in np.flatnonzero(has_few):
+        drawn[place].set_alpha(0.4)
     ax.set_xlim(0, 1.3 * bars.share.max() if len(bars) else 1)
     ax.xaxis.set_major_formatter(PercentFormatter(1))
     ax.set_yticks(y, names)

@@ -22,7 +22,7 @@ from frkit.figures.style import (
     colours_of,
     det_axes,
     finish_levels,
-    level_dimension,
+    levels_of,
     log_floor,
     log_floor_of_bands,
     named_curves,
@@ -79,7 +79,7 @@ def roc(
     'log'
     """
     require_one_of("scale", scale, ("log", "det"))
-    curves = named_curves("bands", bands, "band", "compare")
+    levels, curves = named_curves("bands", bands, "band", "compare")
     first = next(iter(curves.values()))
     advice = "bands contains a difference of fk.compare: plot.difference draws it"
     require(first.attrs["kind"] == "band", advice)
@@ -91,7 +91,6 @@ def roc(
     top = np.inf if scale == "log" else DET_TOP
     curves_with_bands(ax, curves, (floor, top), "empirical curve")
     captions = [caption(curve.attrs) for curve in curves.values()]
-    levels = first[level_dimension(first)]
     finish_levels(ax, levels, first.attrs.get("label", "FRR"), captions, floor)
     if scale == "det":
         det_axes(ax)
@@ -136,10 +135,9 @@ def replicate_curves(
     >>> len(ax.collections[0].get_segments())
     50
     """
-    along = level_dimension(replicates)
-    ax = checked_axes(ax, "replicates", replicates, "replicate_curves", "estimate", (along,))
-    x = replicates[along].values
-    curves = replicates.replicates.transpose("replicate", along).values
+    x = levels_of(replicates)
+    ax = checked_axes(ax, "replicates", replicates, "replicate_curves", "estimate", x.dims)
+    curves = replicates.replicates.transpose("replicate", x.name).values
     estimate, centre = replicates.estimate, replicates.centre
     floor = log_floor(estimate, centre, curves.max(axis=0), curves.mean(axis=0) / 2)
     lines = [np.column_stack([x, np.maximum(curve, floor)]) for curve in curves]
@@ -154,7 +152,7 @@ def replicate_curves(
     ax.autoscale_view()
     about = caption({**replicates.attrs, "level": None})
     label = replicates.attrs.get("label", "FRR")
-    return finish_levels(ax, replicates[along], label, [about], floor)
+    return finish_levels(ax, x, label, [about], floor)
 
 
 def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -191,7 +189,7 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_yscale()
     'linear'
     """
-    curves = named_curves("comparison", comparison, "compare")
+    levels, curves = named_curves("comparison", comparison, "compare")
     ax = new_axes(ax)
     attrs = comparison.attrs
     for name, colour in colours_of(curves).items():
@@ -201,5 +199,4 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     about = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
     ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
-    levels = comparison[level_dimension(comparison)]
     return finish_levels(ax, levels, ylabel, [about])

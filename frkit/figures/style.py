@@ -1,11 +1,12 @@
 """What all figures share: theme, colours, curves with bands, captions that name the target."""
 
 import re
-from itertools import cycle, product
+from itertools import cycle
 from textwrap import fill
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,7 +15,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 from scipy.special import ndtr, ndtri
 
 from frkit.base import require, require_kind, require_one_of
-from frkit.intervals.rows import ENDS
+from frkit.intervals.rows import ENDS, NAMES, rows_of
 
 # seaborn's palette "colorblind", without its grey, yellow and light pink
 COLOURS = ("#0173B2", "#DE8F05", "#029E73", "#D55E00", "#CC78BC", "#CA9161", "#56B4E9")
@@ -49,6 +50,7 @@ LEVEL_WORDS = {
     "far_level": "FAR (false acceptance rate)",
     "threshold_level": "score threshold (accept above)",
 }
+OF_A_CURVE = ["model", "contrast", "group", "with_group"]  # its names among those of its rows
 TRUTH_WORDS = "exact truth of the mixture"
 # what a legend says last, behind all curves
 FEW_ERRORS = "fewer than ten errors"
@@ -129,7 +131,7 @@ def set_theme(shown_in: str = "notebook") -> None:
 
 def theme(shown_in="notebook"):
     """Return the settings of matplotlib for figures that are shown there."""
-    require_one_of("shown_in", shown_in, (*SHOWN_IN,))
+    require_one_of("shown_in", shown_in, SHOWN_IN)
     points, inches = SHOWN_IN[shown_in]
     scale = points / SIZES["font.size"]
     sizes = {name: scale * size for name, size in SIZES.items()}
@@ -231,33 +233,47 @@ def plain(text):
     return f"\u200b{escaped}" if escaped.startswith("_") else escaped
 
 
-def level_dimension(curve):
-    """Return the dimension along which a curve runs."""
-    along = [name for name in LEVEL_WORDS if name in curve.dims]
+def levels_of(result):
+    """Return the levels along which a result runs."""
+    along = [name for name in LEVEL_WORDS if name in result.dims]
     require(
         len(along) > 0,
-        f"a curve runs over far_level or threshold_level; this result has {tuple(curve.dims)}",
+        f"a curve runs over far_level or threshold_level; this result has {tuple(result.dims)}",
     )
-    return along[0]
+    return result[along[0]]
 
 
 def named_curves(argument, results, *kinds):
-    """Return all single curves of results of these kinds by the words that distinguish them.
+    """Return the levels along which results of these kinds run, and their single curves.
 
-    The words are the name of the result, then the labels of its other dims (model, group).
+    A curve is tidy rows by level, with the attributes of its result. It stands under the words that
+    distinguish it: the name of the result, then its other labels (model, group).
     """
     require_kind(argument, results, *kinds)
     results = results if isinstance(results, dict) else {"": results}
+    levels = [levels_of(result) for result in results.values()]
+    along = {each.name for each in levels}
+    require(len(along) == 1, f"{argument} must run over one dimension, got {sorted(along)}")
     curves = {}
     for name, result in results.items():
-        values = result.estimate
-        others = [dim for dim in values.dims if dim != level_dimension(values)]
-        for labels in product(*(result[dim].values for dim in others)):
+        rows = rows_of(result).set_index(NAMES[levels[0].name])
+        for labels, curve in rows.groupby(OF_A_CURVE, sort=False):
             names = filter(None, [name, *map(str, labels)])
-            curves[", ".join(names)] = result.sel(dict(zip(others, labels)))
-    along = {level_dimension(curve) for curve in curves.values()}
-    require(len(along) == 1, f"{argument} must run over one dimension, got {sorted(along)}")
-    return curves
+            curve.attrs = result.attrs
+            curves[", ".join(names)] = curve
+    return levels[0], curves
+
+
+def rows_of_both(far, frr):
+    """Return the tidy rows of bands of FAR and FRR, by their levels and groups."""
+    bands = {"far": far, "frr": frr}
+    rows = {}
+    for name, band in bands.items():
+        require_kind(name, band, "band")
+        rows[name] = rows_of(band).set_index([NAMES[levels_of(band).name], "group"])[[*ENDS]]
+    are_alike = rows["far"].index.equals(rows["frr"].index)
+    require(are_alike, "far and frr must be of the same levels and groups")
+    return pd.concat(rows, axis=1)
 
 
 def require_dims(name, values, dims):
@@ -277,10 +293,8 @@ def caption(attrs):
         method = attrs.get("method", "effective")
         kind = "" if method == "effective" else f"{method} "  # without replicates, the default
         words.append(f"{100 * attrs['level']:.4g} % {kind}band")
-    if attrs.get("scheme"):
-        words.append(f"{attrs['scheme']} scheme")
-    if attrs.get("n"):
-        words.append(f"{attrs['n']} replicates")
+    facts = {"scheme": "{} scheme", "n": "{} replicates"}
+    words += [text.format(attrs[name]) for name, text in facts.items() if attrs.get(name)]
     target = f"about {attrs['target']}" if attrs.get("target") else ""
     return "\n".join(filter(None, [", ".join(words), target]))
 
@@ -294,8 +308,8 @@ def log_floor(*values):
 
 def log_floor_of_bands(bands):
     """Return the bottom of a log axis that shows estimates, and ends that are not much lower."""
-    lowest = log_floor(*(band[end] for band in bands for end in ("estimate", "upper")))
-    with_ends = log_floor(*(band[end] for band in bands for end in ENDS))
+    lowest = log_floor(*(band[["estimate", "upper"]] for band in bands))
+    with_ends = log_floor(*(band[[*ENDS]] for band in bands))
     return min(lowest, max(1.4 * with_ends, lowest / 3))
 
 

@@ -7,19 +7,20 @@ import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 
-from frkit.base import require, require_inside, require_kind, require_returned
+from frkit.base import require, require_inside, require_returned
 from frkit.figures.marks import histogram
 from frkit.figures.style import (
     BELOW,
     COLOURS,
     caption,
+    colours_of,
     finish,
     log_floor,
     new_axes,
-    parts_of,
     plain,
+    rows_of_both,
 )
-from frkit.intervals.rows import ENDS, rows_of
+from frkit.intervals.rows import ENDS
 
 KINDS = {"genuine": COLOURS[2], "impostor": COLOURS[3]}
 HISTOGRAMS = ("evaluate(..., histogram=...)", *(f"{kind}_histogram" for kind in KINDS))
@@ -58,7 +59,7 @@ def genuine_and_impostor(result: xr.Dataset, ax: Axes) -> Axes:
     threshold, distance = float(result.threshold), bool(result.attrs.get("distance"))
     draw_errors(ax, shares, threshold, distance, f"threshold {threshold:.3g}")
     if "lower" in result and np.isfinite(result.upper - result.lower):
-        ax.axvspan(float(result.lower), float(result.upper), color="black", alpha=0.15, linewidth=0)
+        ax.axvspan(result.lower.item(), result.upper.item(), color="black", alpha=0.15, linewidth=0)
     ax.set_xlim(*_ends_of(shares))
     ax.set_ylim(bottom=0)
     return finish(ax, AXIS[distance], "share of the scores of each kind", grid="y")
@@ -72,10 +73,7 @@ def _shares_of(histograms, suffix=""):
 
 def _ends_of(shares):
     """Return the middles of the first and the last bin that contains scores."""
-    heights = (
-        shares.to_array().transpose("score_bin", ...).values.reshape(shares.score_bin.size, -1)
-    )
-    filled = shares.score_bin.values[heights.any(axis=1)]
+    filled = shares.where(shares > 0).dropna("score_bin", how="all").score_bin.values
     return filled[0], filled[-1]
 
 
@@ -145,8 +143,8 @@ def threshold(
     'score'
     """
     require_returned("histograms", histograms, *HISTOGRAMS)
-    far, frr = (at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr)))
-    level, distance = far[LEVEL].item(), accepts_below(far[LEVEL])
+    level, rates = rates_at_thresholds(far, frr, at)
+    distance = "below" in far[LEVEL].attrs.get("axis", "")
     has_groups = "group" in far.dims
     shares = _shares_of(histograms, "_group" if has_groups else "")
     heights = shares.to_array().values
@@ -154,34 +152,27 @@ def threshold(
     first, last = _ends_of(shares)
     ax = new_axes(ax)
     all_axes = axes_in_rows(ax, far.sizes["group"]) if has_groups else [ax]
-    rates = zip(rows_of(far).itertuples(), rows_of(frr).itertuples())
-    for row, (far_row, frr_row) in zip(all_axes, rates):
-        part = shares.sel(group=far_row.group) if has_groups else shares
+    for row, (group, of_group) in zip(all_axes, rates.loc[level].iterrows()):
+        part = shares.sel(group=group) if has_groups else shares
         draw_errors(row, part, level, distance)
-        caption_of_row = f"FAR {rate_in_percent(far_row)}    FRR {rate_in_percent(frr_row)}"
-        finish(row, "", "share", [caption_of_row])
+        words = [f"{rate.upper()} {rate_in_percent(of_group[rate])}" for rate in ("far", "frr")]
+        finish(row, "", "share", ["    ".join(words)])
         row.get_legend().remove()
         row.set(yscale="log" if log else "linear", ylim=ends)
         row.set_xlim(min(first, level), max(last, level))
-        name = plain(far_row.group)
-        row.text(0.01, 0.94, name, va="top", weight="bold", transform=row.transAxes)
+        row.text(0.01, 0.94, plain(group), va="top", weight="bold", transform=row.transAxes)
         row.tick_params(labelbottom=row is all_axes[-1])
     row.set_xlabel("distance" if distance else "score")
     ax.legend(*row.get_legend_handles_labels(), **BELOW)
     return row
 
 
-def at_threshold(name, rates, threshold):
-    """The band at the threshold that is nearest to one."""
-    require_kind(name, rates, "band")
-    require(LEVEL in rates.dims, f"{name} must run over thresholds: evaluate(..., threshold=...)")
+def rates_at_thresholds(far, frr, threshold):
+    """The threshold of two bands that is nearest to one, and the rows of both rates."""
+    rates = rows_of_both(far, frr)
+    require(LEVEL in far.dims, "far must run over thresholds: evaluate(..., threshold=...)")
     require_inside("at", threshold, -np.inf, np.inf)
-    return rates.sel({LEVEL: threshold}, method="nearest")
-
-
-def accepts_below(levels):
-    """Whether thresholds are distances, so that small ones are accepted."""
-    return "below" in levels.attrs.get("axis", "")
+    return far[LEVEL].sel({LEVEL: threshold}, method="nearest").item(), rates
 
 
 def axes_in_rows(ax, n_rows):
@@ -193,7 +184,7 @@ def axes_in_rows(ax, n_rows):
 
 def rate_in_percent(rate):
     """A rate with its interval in per cent."""
-    estimate, lower, upper = map(share_in_percent, (rate.estimate, rate.lower, rate.upper))
+    estimate, lower, upper = map(share_in_percent, rate[[*ENDS]])
     return f"{estimate} % [{lower}, {upper}]"
 
 
@@ -233,21 +224,22 @@ def points_on_roc(far: xr.Dataset, frr: xr.Dataset, at: float, ax: Axes | None =
     >>> fk.plot.points_on_roc(fk.band(ev, "far"), fk.band(ev, "frr"), at=0.5).get_xscale()
     'log'
     """
-    points = [at_threshold(name, rates, at) for name, rates in (("far", far), ("frr", frr))]
-    curves = xr.concat([far[list(ENDS)], frr[list(ENDS)]], "rate", join="exact")
-    left, bottom = floors = [log_floor(rates.estimate) for rates in (far, frr)]
+    level, rates = rates_at_thresholds(far, frr, at)
+    left, bottom = [log_floor(rates[rate].estimate) for rate in ("far", "frr")]
     ax = new_axes(ax)
-    for group, colour, curve in parts_of(curves, "group"):
-        x, y = curve.estimate.where((curve.estimate > 0).all("rate"))
-        ax.plot(x, y, color=colour, label=group or "all")
-        point = curve.sel({LEVEL: at}, method="nearest")
-        (x, y), lower, upper = (np.maximum(point[end].values, floors) for end in ENDS)
+    for group, colour in colours_of(rates.index.unique("group")).items():
+        curve = rates.xs(group, level="group")
+        estimates = curve.xs("estimate", axis=1, level=1)
+        shown = estimates.where((estimates > 0).all(axis=1))
+        ax.plot(shown.far, shown.frr, color=colour, label=plain(group) or "all")
+        point = curve.loc[level]
+        x, y = point.far.clip(lower=left), point.frr.clip(lower=bottom)
         style = {"color": colour, "linewidth": 2, "clip_on": False, "zorder": 5}
-        ax.hlines(y, lower[0], upper[0], **style)
-        ax.vlines(x, lower[1], upper[1], **style)
-        ax.plot(x, y, "o", markeredgecolor="black", markersize=8, **style)
+        ax.hlines(y.estimate, x.lower, x.upper, **style)
+        ax.vlines(x.estimate, y.lower, y.upper, **style)
+        ax.plot(x.estimate, y.estimate, "o", markeredgecolor="black", markersize=8, **style)
     ax.set(xscale="log", yscale="log", xlim=(left, 1.3), ylim=(bottom, 1.3))
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_minor_locator(NullLocator())
-    about = f"threshold {points[0][LEVEL].item():.4g}; {caption(frr.attrs)}"
+    about = f"threshold {level:.4g}; {caption(frr.attrs)}"
     return finish(ax, "FAR", "FRR", [about], loc="lower left")

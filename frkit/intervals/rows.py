@@ -26,6 +26,7 @@ OF_AN_INDEX = {  # behind the name of SFI, CFI or DFI -> column of its tidy rows
     "_p": "p_random_groups",
 }
 NUMBERS = [*ENDS, "risk", "resolved", WORTH, LIMIT, "p", "p_random_groups", "p_holm"]
+N_NAMES = {"n_signed": "N", "n_absolute": "|N|"}
 P_NAMES = {"band": "p_fair", "fair_floor": "p_floor"}  # kind of a result -> its p
 OF_ONE_MEASURE = ("band", "compare", "fair_floor", "uncertainty")
 
@@ -37,7 +38,8 @@ def rows_of(result):
     if kind == "fairness_indices":
         return pd.concat([_rows(*index) for index in _indices(result)])
     if kind == "n_sigma":
-        return _rows(result.rename(n_signed="estimate"), "N")
+        name = "n_signed" if "n_signed" in result else "n_absolute"
+        return _rows(result.rename({name: "estimate"}), N_NAMES[name])
     if kind == "representation_bias":
         return _rows(_with_ends(result.rename(rlb="estimate")), "RLB")
     require(
@@ -85,7 +87,7 @@ def _rows(result, measure):
     result = result.rename({name: NAMES[name] for name in NAMES if name in result.variables})
     dims = result["estimate"].dims
     extra = sorted({*dims} - {*ROWS})
-    require(not extra, f"a table has no rows for {listed(extra)}: select one with .sel")
+    require(not extra, f"tables and figures have no rows for {listed(extra)}: select one with .sel")
     if CONTRAST in dims and "a" in result.coords:
         pairs = zip(result.a.values, result.b.values)
         labels = [_contrast(result, a, b) for a, b in pairs]
@@ -98,4 +100,4 @@ def _rows(result, measure):
         frame[MEASURE] = measure
     frame = frame.reindex(columns=[*ROWS, *numbers]).astype(dict.fromkeys(ROWS, object))
     frame[ROWS] = frame[ROWS].where(frame[ROWS].notna(), "")
-    return frame.rename(columns={"p": P_NAMES.get(result.attrs["kind"], "p")})
+    return frame.infer_objects().rename(columns={"p": P_NAMES.get(result.attrs["kind"], "p")})

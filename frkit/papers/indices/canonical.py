@@ -40,7 +40,6 @@ SYSTEMS = {
         ],
     },
 }
-KINDS = {"genuine": slice(0, 2), "impostor": slice(2, 4)}  # columns of a system
 
 
 def canonical_scores(
@@ -90,29 +89,21 @@ def canonical_scores(
     >>> kept["pairs"].sizes["pair"]
     6200
     """
-    groups = _system(kind, index, sizes)
-    seeds = iter(seed_sequence(seed).spawn(2 * len(groups)))
-    scores = []
-    genuine = []
-    labels = []
-    for k, (moments, size) in enumerate(zip(groups, sizes)):
-        for kind, columns in KINDS.items():
-            quantiles = np.random.default_rng(next(seeds)).random(size)
-            scores.append(beta_law(*moments[columns]).ppf(quantiles))
-            genuine.append(np.full(size, kind == "genuine"))
-            labels.append(np.full(size, f"group {k + 1}"))
-    return pairs(np.concatenate(scores), np.concatenate(genuine), group=np.concatenate(labels))
-
-
-def _system(kind, index, sizes):
-    """Mean and standard deviation of genuine, then of impostor scores, of each of the groups."""
     require_one_of("index", index, SYSTEMS)
     require_one_of("kind", kind, SYSTEMS[index])
     n_groups = len(sizes) if isinstance(sizes, (list, tuple)) else 0
     require(2 <= n_groups <= 3, f"sizes must be two or three whole numbers, got {sizes!r}")
     for size in sizes:
         require_whole("sizes", size, 2)
-    return SYSTEMS[index][kind][: len(sizes)]
+    moments = np.reshape(SYSTEMS[index][kind], (-1, 2))  # of genuine, then of impostor scores
+    n = np.repeat(sizes, 2)
+    scores = []
+    for law, size, child in zip(moments, n, seed_sequence(seed).spawn(len(n))):
+        quantiles = np.random.default_rng(child).random(size)
+        scores.append(beta_law(*law).ppf(quantiles))
+    genuine = np.repeat([True, False] * n_groups, n)
+    labels = [f"group {k + 1}" for k in range(n_groups)]
+    return pairs(np.concatenate(scores), genuine, group=np.repeat(np.repeat(labels, 2), n))
 
 
 def beta_law(mean, sd):

@@ -15,7 +15,6 @@ from frkit.base import (
     gathered_notices,
     listed,
     require,
-    require_flag,
     require_inside,
     require_whole,
     warn,
@@ -120,7 +119,6 @@ def fairness_indices(
     if "empirical" not in getattr(scores, "children", ()):
         require(by is not None, "the indices compare groups: name an attribute with by=")
         evaluation = distributions(scores, by=by, **options)
-    require_flag("balance", balance)
     require_inside("level", level, 0, 1)
     tallies = evaluation["empirical"].to_dataset()
     result = xr.Dataset(
@@ -136,7 +134,7 @@ def fairness_indices(
         for name in ("mean", "sd", "histogram", "pairs"):
             result[f"{kind}_{name}"] = tallies[f"{kind}_{name}_group"]
     _warn_of_few_scores(tallies)
-    variants = xr.Variable("variant", list(VARIANTS))
+    variants = xr.Variable("variant", [*VARIANTS])
     for make, further in ((sfi, {}), (cfi, {}), (dfi, {"balance": balance})):
         indices = [make(variant, **further) for variant in VARIANTS]
         rows = [_with_ends(evaluation, index, make.__name__, level) for index in indices]
@@ -147,11 +145,10 @@ def fairness_indices(
     for name in ("scheme", "target", "n", "similarity"):
         if provenance.get(name) is not None:
             result.attrs[name] = provenance[name]
-    bins = tallies.sizes["score_bin"]
     return result.assign_attrs(
         kind="fairness_indices",
         by=json.dumps(provenance["by"]),
-        bins=bins,
+        bins=tallies.sizes["score_bin"],
         balance=int(balance),
         level=level,
     )
@@ -163,12 +160,10 @@ def _with_ends(evaluation, index, name, level):
     if "replicates" in evaluation.children:
         with gathered_notices():  # `fairness_indices` says them once
             interval = _interval(evaluation, index, level)
-        result[f"{name}_lower"] = interval.lower
-        result[f"{name}_upper"] = interval.upper
+        result |= {f"{name}_lower": interval.lower, f"{name}_upper": interval.upper}
     if PERMUTED in evaluation.children:
         floor = fair_floor(evaluation, index, level=level)
-        result[f"{name}_floor"] = floor["median"]
-        result[f"{name}_floor_limit"] = floor["limit"]
+        result |= {f"{name}_floor": floor["median"], f"{name}_floor_limit": floor["limit"]}
         result[f"{name}_p"] = floor["p"]
     return xr.Dataset(result)
 
@@ -189,11 +184,12 @@ def _warn_of_few_scores(tallies):
 def _warn_of_missing_pairs(replicates):
     """Warn once of groups whose replicates have no genuine or no impostor pair."""
     has_both = replicates.genuine_mean_group.notnull() & replicates.impostor_mean_group.notnull()
-    n_missing = (~has_both).sum("replicate")
-    groups = n_missing["group"].values[(n_missing > 0).any([*{*n_missing.dims} - {"group"}])]
+    n = replicates.sizes["replicate"]
+    n_complete = _fewest(has_both.sum("replicate"))
+    groups = replicates["group"].values[n_complete < n]
     if len(groups):
         warn(
-            f"up to {int(n_missing.max())} of {replicates.sizes['replicate']} replicates lack "
+            f"up to {n - n_complete.min()} of {n} replicates lack "
             f"genuine or impostor pairs of a group ({listed(groups)}): they give no index; where "
             "most lack them there is no interval (NaN); merge small groups with others"
         )
@@ -312,7 +308,7 @@ def distributions(
             "merge these groups with others, or leave them out",
         )
     if permutations:
-        seed = 0 if resampling is None else resampling.seed
+        seed = getattr(resampling, "seed", 0)
         edges = np.linspace(0, 1, bins + 1)
         permuted = distributions_of_permuted(mapped, by, varying, permutations, seed, edges)
         if is_list(mapped):

@@ -22,6 +22,7 @@ from frkit.figures.style import (
     points_of,
     require_dims,
 )
+from frkit.intervals.rows import rows_of
 from frkit.papers.nsigma import RISK_LEVELS
 
 SUBSET = "subset"
@@ -78,7 +79,7 @@ def n_sigma(
     if values.ndim == 1:
         values = values.expand_dims(model=[""])
     require(values.ndim == 2, f"N is drawn over groups and models, got {values.dims}; use .sel")
-    table = values.where(np.isfinite(values)).transpose(..., "group").to_pandas()
+    table = values.where(np.isfinite).transpose(..., "group").to_pandas()
     groups = result["group"].values
     colours = colours or colours_of(groups)
     ax = new_axes(ax)
@@ -90,7 +91,7 @@ def n_sigma(
         _draw_risks(ax, highest)
         ax.set_xlim(-0.5, 1.24 * len(table) - 0.5)  # room for the names of the levels
     else:
-        _draw_floor(ax, np.broadcast_to(floor, len(table)), highest, floor)
+        _draw_floor(ax, floor, len(table), highest)
     finish(ax, "", N_WORDS, [_reference_words(result)], loc="upper left", ncols=2)
     ax.tick_params(axis="x", length=0)
     ax.grid(False)
@@ -99,7 +100,7 @@ def n_sigma(
 
 def _draw_risks(ax, highest):
     """Draw bands of risk behind the bars, with their names at the right edge."""
-    starts = list(RISK_LEVELS.values())
+    starts = [*RISK_LEVELS.values()]
     top = 1.3 * max(highest, starts[-1] + 0.6)
     ends = [*starts[1:], top]
     shades = colormaps["Greys"](np.linspace(0.08, 0.4, len(starts)))
@@ -111,15 +112,16 @@ def _draw_risks(ax, highest):
     ax.set_ylim(0, top)
 
 
-def _draw_floor(ax, limits, highest, floor):
+def _draw_floor(ax, floor, n_models, highest):
     """Draw what equal groups show as a dashed line for each model."""
     require(
         "quantile" in floor.coords,
         'floor is no quantile: give N.quantile(0.95, "permutation") of nsigma.floor',
     )
+    limits = np.broadcast_to(floor, n_models)
     is_finite = np.isfinite(limits)
     top = 1.3 * np.max(limits, initial=highest, where=is_finite)
-    x = np.arange(limits.size)
+    x = np.arange(n_models)
     label = f"equal groups: {100 * float(floor['quantile']):g} % are below"
     style = {"color": "black", "linestyle": "--", "linewidth": 1.2, "zorder": 5}
     ax.hlines(limits, x - 0.45, x + 0.45, label=label, **style)
@@ -180,19 +182,19 @@ def eer_distributions(
     sticks = {"inner": "stick", "inner_kws": {"linewidth": 0.4, "color": "#8C8C8C", "alpha": 0.4}}
     columns = {"x": "group", "y": "eer", "hue": "group", "palette": [*colours_of(groups).values()]}
     sns.violinplot(table, ax=ax, cut=0, alpha=0.3, width=0.75, legend=False, **columns, **sticks)
-    lower, upper = result.eer_mean - result.eer_sd, result.eer_mean + result.eer_sd
+    mean, sd = result.eer_mean, result.eer_sd
     label = "mean ± σ of the subsets"
-    draw_intervals(ax, x - 0.08, lower, upper, "black", label, result.eer_mean)
+    draw_intervals(ax, x - 0.08, mean - sd, mean + sd, "black", label, mean)
     if intervals is not None:
         require_kind("intervals", intervals, "band")
         require_dims("intervals", intervals.estimate, ("group",))
-        whole = intervals.sel(group=groups)
-        label = plain(f"all people: {caption(whole.attrs)}".replace("\n", " "))
-        ends = whole.lower, whole.upper
-        draw_intervals(ax, x + 0.12, *ends, UNRESOLVED, label, whole.estimate, "D")
+        rows = rows_of(intervals).set_index("group").loc[groups]
+        label = plain(f"all people: {caption(intervals.attrs)}".replace("\n", " "))
+        x_of_all = x + 0.12
+        draw_intervals(ax, x_of_all, rows.lower, rows.upper, UNRESOLVED, label, rows.estimate, "D")
     ax.set_xticks(x, map(plain, groups))
     add_headroom(ax, 0.2)
-    people = result.coords.get("subset_size", xr.DataArray(result.attrs.get("subset_size", "")))
-    size = f"{result.sizes[SUBSET]} subsets, people in each: {people.item()}"
+    people = result.coords.get("subset_size", result.attrs.get("subset_size", ""))
+    size = f"{result.sizes[SUBSET]} subsets, people in each: {np.array(people)}"
     captions = [size, _reference_words(result)]
     return finish(ax, "", "EER (share of pairs)", captions, grid="y", loc="upper left")

@@ -94,8 +94,8 @@ def finetuning(
     people = people_of(faces, by)
     halves_seed, *batch_seeds = seed_sequence(seed).spawn(models + 1)
     training_people, tested = people.halves(np.random.default_rng(halves_seed))
-    kinds = {ALL: np.concatenate(list(training_people.values())), **training_people}
-    evaluated = faces.isel(image=np.flatnonzero(np.isin(faces["identity"].values, tested)))
+    kinds = {ALL: np.concatenate([*training_people.values()]), **training_people}
+    evaluated = faces.isel(image=np.isin(faces["identity"].values, tested))
     x = unit_rows(evaluated["embedding"].transpose("image", "feature").values)
 
     def rates_of_batch(number):
@@ -144,7 +144,7 @@ class People(NamedTuple):
         for group in np.unique(self.group):
             members = rng.permutation(np.flatnonzero(self.group == group))
             train[str(group)] = members[: len(members) // 2]
-        return train, np.delete(self.names, np.concatenate(list(train.values())))
+        return train, np.delete(self.names, np.concatenate([*train.values()]))
 
     def couples(self, which, rng):
         """Draw rows of two different images of each of these people."""
@@ -204,16 +204,14 @@ def triplet_loss(layer, triplets, margin):
 
     triplets: rows of anchors, positives and negatives, (n, feature) each.
     """
-    raw = [x @ layer for x in triplets]
-    lengths = [np.linalg.norm(y, axis=1, keepdims=True) for y in raw]
-    units = [y / length for y, length in zip(raw, lengths)]
-    anchor, positive, negative = units
+    x = np.array(triplets)
+    mapped = x @ layer
+    lengths = np.linalg.norm(mapped, axis=2, keepdims=True)
+    anchor, positive, negative = units = mapped / lengths
     excess = 2 * np.sum(anchor * (negative - positive), axis=1) + margin
     active = (excess > 0)[:, None] * (2 / len(excess))
-    slopes = [active * (negative - positive), -active * anchor, active * anchor]
-    gradient = np.zeros_like(layer)
-    for x, unit, length, slope in zip(triplets, units, lengths, slopes):
-        # only the part of the slope that is perpendicular to the unit vector moves it
-        perpendicular = slope - unit * np.sum(unit * slope, axis=1, keepdims=True)
-        gradient += x.T @ (perpendicular / length)
-    return float(np.maximum(excess, 0).mean()), gradient
+    slopes = active * np.array([negative - positive, -anchor, anchor])
+    # only the part of the slope that is perpendicular to the unit vector moves it
+    perpendicular = slopes - units * np.sum(units * slopes, axis=2, keepdims=True)
+    gradients = x.transpose(0, 2, 1) @ (perpendicular / lengths)
+    return float(np.maximum(excess, 0).mean()), gradients.sum(axis=0)

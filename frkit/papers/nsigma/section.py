@@ -25,8 +25,7 @@ def fill(inputs, section):
         rates = subset_rates(inputs.scores, by=inputs.by, varying=varying)
     result = summarise(rates)
     section.results["n_sigma"] = result.assign_attrs(weighting="pair")
-    shown = result[["n_absolute"]].rename(n_absolute="estimate")
-    shown.attrs |= {"measure": "|N|", "kind": "band"}
+    shown = result[["n_absolute"]]
     is_fixed = varying == "error"  # otherwise labels vary within people, who cannot change groups
     if is_fixed:
         with gathered_notices():

@@ -151,7 +151,7 @@ def summarise(rates: xr.Dataset, *, reference: str | None = None) -> xr.Dataset:
     groups = rates["group"].values.astype(str)
     require(len(groups) >= 2, f"N-Sigma compares groups, but there is only one: {listed(groups)}")
     require(rates.sizes[SUBSET] >= 2, f"σ takes at least 2 subsets, got {rates.sizes[SUBSET]}")
-    complete = not bool(rates.eer.isnull().any() | rates.tpr.isnull().any())
+    complete = rates[["eer", "tpr"]].to_array().notnull().all()
     require(complete, "some rates are NaN: each subset needs pairs of both kinds")
     eer_reference = rates.eer.mean([BATCH, SUBSET]).idxmin("group").astype(str)
     tpr_reference = rates.tpr.mean([BATCH, SUBSET]).idxmax("group").astype(str)
@@ -174,8 +174,8 @@ def with_comparisons(rates, eer_reference, tpr_reference):
     values["welch_t"], values["p_value"] = welch(mean, sd, rates.sizes[SUBSET], eer_reference)
     n = signed_n(mean, sd, eer_reference)
     values |= {"n_signed": n, "n_absolute": abs(n)}
-    result = rates.assign({name: value.mean(BATCH, skipna=False) for name, value in values.items()})
-    return result.assign(n_by_batch=n).assign_coords(
+    means = xr.Dataset(values).mean(BATCH, skipna=False)
+    return rates.assign(means.assign(n_by_batch=n)).assign_coords(
         reference_eer=eer_reference, reference_tpr=tpr_reference
     )
 
@@ -207,8 +207,7 @@ def welch(mean, sd, n_subsets, reference):
         t, p = xr.apply_ufunc(
             stats.ttest_ind_from_stats,
             *(at_reference(mean, reference), at_reference(sd, reference), n_subsets),
-            *(mean, sd, n_subsets),
-            kwargs={"equal_var": False},
+            *(mean, sd, n_subsets, False),
             output_core_dims=[[], []],
         )
     is_other = mean["group"] != reference
@@ -277,12 +276,9 @@ def parity(result: xr.Dataset, *, alpha: float = 0.5) -> xr.DataArray:
     """
     require_returned("result", result, "fk.n_sigma(..., threshold=[...])", "fmr", "reference_eer")
     require_number("alpha", alpha, 0, 1)
-    reference_fmr, reference_fnmr = (
-        at_reference(result[name], result.reference_eer) for name in ("fmr", "fnmr")
-    )
-    a = abs(result.fmr - reference_fmr).mean(SUBSET)
-    b = abs(result.fnmr - reference_fnmr).mean(SUBSET)
-    sp = (1 - (alpha * a + (1 - alpha) * b)).mean(BATCH).rename("sp")
+    rates = result[["fmr", "fnmr"]]
+    gap = abs(rates - at_reference(rates, result.reference_eer)).mean(SUBSET)
+    sp = (1 - (alpha * gap.fmr + (1 - alpha) * gap.fnmr)).mean(BATCH).rename("sp")
     return sp.assign_attrs(kind="nsigma.parity")
 
 

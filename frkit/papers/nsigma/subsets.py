@@ -13,11 +13,10 @@ from frkit.base import (
     listed,
     require,
     require_inside,
-    require_one_of,
     require_whole,
     warn,
 )
-from frkit.data.labels import VARYING_RULES, attributes_of
+from frkit.data.labels import attributes_of
 from frkit.evaluation.evaluate import evaluate_parts
 from frkit.evaluation.sweep import swept
 from frkit.resampling import Resampling
@@ -80,7 +79,6 @@ def subset_rates(
     {'batch': 1, 'subset': 10, 'group': 2}
     """
     require(by is not None, "N-Sigma compares groups: name an attribute with by=")
-    require_one_of("varying", varying, VARYING_RULES)
     kept = swept(checked_scores(scores), threshold=options.get("threshold"), by=by)
     parts = parts_of_groups(*compared_groups(kept, by, varying))
     return checked(rates_of_groups(parts, **options)).assign_attrs(by=" & ".join(attributes_of(by)))
@@ -110,11 +108,10 @@ def compared_groups(kept, by, varying):
     options = {}
     if is_list(kept):
         options = {"by": by, "varying": varying, "impostors": "same-group"}
-        row, col = images.sides
-        is_within = group[row] == group[col]
-        compared = np.zeros(len(group), bool)
-        compared[row[is_within]] = compared[col[is_within]] = True
-        group = np.where(compared, group, n_groups)
+        probe_group, reference_group = group[images.sides]
+        within = images.sides[:, probe_group == reference_group]
+        is_compared = np.isin(np.arange(group.size), within)
+        group = np.where(is_compared, group, n_groups)
     evaluate_parts(kept, far=[0.5], cautioned=[], **RATES, **options)  # warns of odd scores
     return with_labels(kept, identity=images.identity, person=images.person), images, group
 

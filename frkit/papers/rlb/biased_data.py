@@ -81,8 +81,8 @@ def coloured_digits(case: str, sigma: float, *, part: str = "test", seed: int = 
     grey, shown = load_digits(return_X_y=True)
     halves = train_test_split(grey / 16, shown, test_size=0.5, random_state=0, stratify=shown)
     pixels, digit = halves[0::2] if part == "train" else halves[1::2]
-    names = np.array(list(PALETTES[case]))
-    palette = np.array(list(PALETTES[case].values()), float)
+    names = np.array([*PALETTES[case]])
+    palette = np.array([*PALETTES[case].values()], float)
     rng = np.random.default_rng((seed, part == "test"))
     noise = sigma * rng.standard_normal((digit.size, 3))
     drawn = (palette[digit * len(palette) // 10] + noise).clip(0, 1)

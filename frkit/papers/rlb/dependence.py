@@ -81,7 +81,7 @@ def _estimate(x, problem, permutations, seed):
         "null_95": np.quantile(null, 0.95),
     }
     about = {"n_images": len(x), "permutations": permutations}
-    return xr.Dataset(values, attrs={"kind": "representation.distance_correlation"} | about)
+    return xr.Dataset(values, attrs=about | {"kind": "representation.distance_correlation"})
 
 
 def _correlations(x, orders, n_classes):

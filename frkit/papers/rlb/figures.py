@@ -54,17 +54,15 @@ def representation_bias(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     (along,) = result.rlb.dims
     ax = new_axes(ax)
     x = np.arange(result.rlb.size)
-    reach = 2 * result.rlb_se
-    lower, upper = result.rlb - reach, result.rlb + reach
+    rlb, reach = result.rlb, 2 * result.rlb_se
     label = "held out, ± 2 standard errors"
-    intervals(ax, x, lower, upper, COLOURS[0], label, result.rlb)
+    intervals(ax, x, rlb - reach, rlb + reach, COLOURS[0], label, rlb)
     if "rlb_in_sample" in result:
         values, label = result.rlb_in_sample, "in sample"
         ax.plot(x, values, "o", color=UNRESOLVED, markerfacecolor="none", label=label)
     if "smallest_detectable" in result:
-        label = "smallest that can be detected"
-        least = result.smallest_detectable
-        ax.plot(x, least, "_", color=COLOURS[3], markersize=16, label=label)
+        values, label = result.smallest_detectable, "smallest that can be detected"
+        ax.plot(x, values, "_", color=COLOURS[3], markersize=16, label=label)
     ax.set_xticks(x, map(plain, result[along].values))
     ax.set_xlim(-0.5, x.size - 0.5)
     return finish(ax, along, "RLB (share of the attribute's entropy)", grid="y")

@@ -3,6 +3,7 @@
 The network computes T(r, k) for every image r and every class k at once; its gradients are by hand.
 """
 
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -82,13 +83,12 @@ class Reading(NamedTuple):
     curve: np.ndarray  # (check, 3) step, in-sample DV, validation SN
 
 
-def train_and_read(x, problem, fold, critic):
+def train_and_read(x, problem, critic, fold):
     """Train on the training images, choose the network by the validation images, and apply it.
 
     x: (images, d) float32; some may have no label.
     """
     shares = problem.shares
-    shares_32 = shares.astype(np.float32)
     x = x[problem.rows]
     train, validation, test = _scaled(x[fold.train], x[fold.validation], x[fold.test])
     z_train = problem.z[fold.train]
@@ -96,26 +96,25 @@ def train_and_read(x, problem, fold, critic):
     rng = np.random.Generator(np.random.SFC64(fold.seed))
     parameters = initial(rng, x.shape[1], len(shares), critic.mapping, critic.hidden)
     optimiser = Adam(parameters, critic.learning_rate)
-    step = 0
+    step = best_step = 0
     average = None
     batch_values = [0.0]
     curve = []
     best = -np.inf
-    best_step = 0
     while True:
         held_out = self_normalised(_outputs(parameters, validation), z_validation, shares).mean()
         curve.append((step, np.mean(batch_values), held_out))
         if held_out > best or critic.patience is None:
             best = held_out
             best_step = step
-            best_parameters = {name: values.copy() for name, values in parameters.items()}
+            best_parameters = deepcopy(parameters)
         if step >= critic.iterations or step - best_step >= (critic.patience or np.inf):
             break
         n_steps = min(CHECK, critic.iterations - step)
         batch_values = []
         for rows in rng.integers(0, len(train), (n_steps, critic.batch)):
             t, gradients = forward(parameters, train[rows])
-            value, average, by_t = loss(t, z_train[rows], shares_32, average)
+            value, average, by_t = loss(t, z_train[rows], shares.astype(t.dtype), average)
             optimiser.step(gradients(by_t))
             batch_values.append(value)
         step += n_steps

@@ -118,8 +118,7 @@ def cohort_spread(
     require(len(labels) == 2, f"cohorts are compared for two labels, got {listed(labels)}")
     if score is not None:
         refuse_infinite(real_numbers("score", images.score))
-    is_positive = images[["truth", "predicted"]] == labels[1]
-    images = images.assign(truth=is_positive.truth, predicted=is_positive.predicted)
+    images[["truth", "predicted"]] = images[["truth", "predicted"]] == labels[1]
     by_group = {name: _metrics(images[images.group == name]) for name in groups}
     values = pd.DataFrame(by_group).rename_axis("metric").rename_axis("group", axis=1)
     if values.isna().any(axis=None):
@@ -127,12 +126,7 @@ def cohort_spread(
             "a cohort lacks a label, so some of its metrics are not defined (NaN); "
             "the spread leaves it out"
         )
-    over_groups = pd.DataFrame(
-        {
-            "overall": _metrics(images),
-            "sd": values.std(axis=1),
-        }
-    )
+    over_groups = pd.DataFrame({"overall": _metrics(images), "sd": values.std(axis=1)})
     table = xr.Dataset.from_dataframe(over_groups.rename_axis("metric")).assign(value=values)
     return table.assign_attrs(kind="representation.cohort_spread")
 
@@ -146,10 +140,10 @@ def _metrics(images):
         "f1": f1_score(truth, predicted, zero_division=np.nan),
     }
     if "score" in images:
+        of_scores = {"auc": roc_auc_score, "average_precision": average_precision_score}
         has_both = truth.nunique() == 2
-        metrics["auc"] = roc_auc_score(truth, images.score) if has_both else np.nan
-        precision = average_precision_score(truth, images.score) if has_both else np.nan
-        metrics["average_precision"] = precision
+        for name, metric in of_scores.items():
+            metrics[name] = metric(truth, images.score) if has_both else np.nan
     return pd.Series(metrics)
 
 
@@ -165,7 +159,7 @@ def _decisions(group, **columns):
         require(not is_tree, f"{name} must be labels of the images, got {type(values).__name__}")
     shapes = {name: np.shape(values) for name, values in everything.items()}
     require(
-        all(len(shape) == 1 for shape in shapes.values()) and len(set(shapes.values())) == 1,
+        len(shapes["group"]) == 1 and len({*shapes.values()}) == 1,
         "one value for each image is needed, shape (n,), and all of equal length, got shapes "
         f"{shapes}",
     )
@@ -176,9 +170,9 @@ def _decisions(group, **columns):
         "(.to_numpy())",
     )
     complete = {name: _complete(name, values) for name, values in columns.items()}
-    is_text = [complete[name].dtype.kind in "US" for name in ("truth", "predicted")]
+    is_text = {complete[name].dtype.kind in "US" for name in ("truth", "predicted")}
     require(
-        is_text[0] == is_text[1],
+        len(is_text) == 1,
         "true and predicted labels are of different kinds, text and numbers, so none would be "
         "right; convert one with .astype(...)",
     )

@@ -61,16 +61,14 @@ def probe(faces: xr.Dataset, attribute: str | tuple[str, ...]) -> xr.Dataset:
 
 def _read(x, problem, classifier):
     """Held-out and in-sample accuracy and loss."""
-    z = problem.z
-    person = problem.person
+    z, person = problem.z, problem.person
     h = entropy(problem.shares)
     right, losses = np.empty((2, len(z)))
     in_sample = []
     for train, test in stratified(z, person, FOLDS, SEED):
         classifier.fit(x[train], z[train])
         right[test], losses[test] = _judged(classifier, x[test], z[test])
-        in_train = _judged(classifier, x[train], z[train])
-        in_sample.append(np.mean(in_train, axis=1))
+        in_sample.append(np.mean(_judged(classifier, x[train], z[train]), axis=1))
     accuracy_in_sample, loss_in_sample = np.mean(in_sample, axis=0)
     accuracy = right.mean()
     loss = losses.mean()

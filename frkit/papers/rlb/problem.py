@@ -92,11 +92,10 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     rows = np.flatnonzero(label != UNKNOWN)
     classes, z = np.unique(label[rows], return_inverse=True)
     _, person = np.unique(identity[rows], return_inverse=True)
-    unit = np.arange(len(rows)) if by == "image" else person
-    units = "people" if by == "identity" else "images"
+    unit, units = (np.arange(len(rows)), "images") if by == "image" else (person, "people")
     require_classes(name, classes, z, unit, folds, units)
-    if len(rows) < n_images:
-        n_left_out = n_images - len(rows)
+    n_left_out = n_images - len(rows)
+    if n_left_out > 0:
         warn(
             f"RLB leaves out {n_left_out} of {n_images} images, which are in no group of {name} "
             "that takes part"
@@ -104,7 +103,7 @@ def gather_problem(faces, attribute, *, by, folds, varying):
     return Problem(name, classes, rows, z, person, unit)
 
 
-def require_classes(name, classes, z, units, folds, what="people"):
+def require_classes(name, classes, z, units, folds, what):
     """Refuse a single class, and a class with fewer units (people or images) than folds."""
     require(
         len(classes) >= 2,

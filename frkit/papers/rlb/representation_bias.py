@@ -1,6 +1,7 @@
 """Representation-level bias (RLB): how much an embedding reveals about an attribute."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -184,10 +185,8 @@ def convergence(
     def for_encoder(x):
         readings = _run(x, problem, plan, critic, progress)
         curves = np.array([reading.curve for reading in readings])
-        steps, in_sample, held_out = np.moveaxis(curves, -1, 0)
-        dims = ("fold", "step")
-        values = {"in_sample": (dims, in_sample), "held_out": (dims, held_out)}
-        return xr.Dataset(values, {"step": steps[0].astype(int)})
+        names = {"step": curves[0, :, 0].astype(int), "bound": ["in_sample", "held_out"]}
+        return xr.DataArray(curves[..., 1:], names, ("fold", "step", "bound")).to_dataset("bound")
 
     curves = for_each_model(faces, for_encoder).assign(entropy=entropy(problem.shares))
     return curves.assign_attrs(kind="representation.convergence")
@@ -212,11 +211,9 @@ def _splits(problem, folds, seeds):
         seed = np.random.SeedSequence(0, spawn_key=(number,))
         state = int(seed.generate_state(1)[0])
         tests = [test for _, test in stratified(problem.z, problem.unit, folds, state)]
-        for k, network_seed in enumerate(seed.spawn(folds)):
-            test = tests[k]
-            validation = tests[(k + 1) % folds]
-            both = np.concatenate([test, validation])
-            train = np.setdiff1d(images, both)
+        following = [*tests[1:], tests[0]]
+        for test, validation, network_seed in zip(tests, following, seed.spawn(folds)):
+            train = np.setdiff1d(images, np.concatenate([test, validation]))
             plan.append(Fold(train, validation, test, network_seed))
     return plan
 
@@ -227,11 +224,7 @@ def _run(x, problem, plan, critic, progress):
     Each network has its own seed and one BLAS thread, so that the numbers do not depend on the
     threads.
     """
-
-    def reading_of(fold):
-        return train_and_read(x, problem, fold, critic)
-
-    return side_by_side(reading_of, plan, "networks", progress)
+    return side_by_side(partial(train_and_read, x, problem, critic), plan, "networks", progress)
 
 
 def _summary(x, problem, plan, readings, folds):

@@ -10,7 +10,6 @@ from frkit.resampling import Resampling
 from frkit.scores.tensor import score_tensor
 
 DATA_SET = "data_set"
-OF_PEOPLE = {"people", "images"}  # nodes of an evaluation
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,14 +55,6 @@ class Study:
                 scores, by=self.by, resampling=draws, far=self.far, people=self.people
             )
         return evaluations
-
-
-def without_people(evaluation):
-    """An evaluation without what people and images add to the rates, which takes much space."""
-    nodes = {name: node.to_dataset() for name, node in evaluation.children.items()}
-    tree = xr.DataTree.from_dict({name: nodes[name] for name in nodes if name not in OF_PEOPLE})
-    tree.attrs = evaluation.attrs
-    return tree
 
 
 def stacked(evaluations):

@@ -99,14 +99,14 @@ def consistency(
         def for_size(size):
             # parts of faces have two images of each identity or more
             most = size if exact else np.maximum(2, np.rint(size * counts))
-            part = faces.isel(image=np.flatnonzero(rank < most))
+            part = faces.isel(image=rank < most)
             return xr.Dataset({"frr": _frr(part, far), "n_images": part.sizes["image"]})
 
         return along("size", sizes, for_size)
 
     curves = along("seed", range(seeds), for_seed, progress)
     n_images = curves.n_images.isel(seed=0, drop=True)
-    result = xr.Dataset({"frr": curves.frr, "truth": truth, "n_images": n_images})
+    result = curves.assign(truth=truth, n_images=n_images)
     n_full = 0 if exact else population.sizes["image"]
     return result.assign_attrs(kind="studies.consistency", exact=int(exact), n_full=n_full)
 
@@ -162,7 +162,6 @@ def sup_distance(result: xr.Dataset) -> xr.Dataset:
     2
     """
     require_kind("result", result, "studies.consistency")
-    levels = result["far_level"].values
     distance = abs(result.frr - result.truth).max("far_level")
     typical = np.sqrt((distance**2).mean("seed"))
     n = result.n_images
@@ -175,6 +174,7 @@ def sup_distance(result: xr.Dataset) -> xr.Dataset:
         slope = "slope of √(1/n − 1/N)"
         rate = np.sqrt(1 / n - 1 / result.attrs["n_full"])
     constant = (typical * rate).sum("size") / (rate**2).sum("size")  # least squares
+    levels = result["far_level"].values
     label = f"largest distance to {reference}, FAR {levels[0]:.2g} to {levels[-1]:.2g}"
     return xr.Dataset(
         {
@@ -234,16 +234,14 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
     check_faces(faces)
     rng = np.random.default_rng(seed_sequence(seed))
     in_first, in_second = [], []
-    odd = 0
+    extra = 1  # whether the first part gets the extra image of the next odd number
     images_of = pd.Series(faces["image"].values).groupby(faces["identity"].values).indices
     for images in images_of.values():
-        if images.size < 2:
-            continue
-        images = rng.permutation(images)
-        # of an odd number the first part gets the extra image at first, then the second part
-        half = (images.size + 1 - odd % 2) // 2
-        odd += images.size % 2
-        in_first.extend(images[:half])
-        in_second.extend(images[half:])
+        if images.size > 1:
+            images = rng.permutation(images)
+            half = (images.size + extra) // 2
+            extra ^= images.size % 2
+            in_first.extend(images[:half])
+            in_second.extend(images[half:])
     require(len(in_first) > 0, "no identity has two images: there is nothing to split")
     return faces.isel(image=np.sort(in_first)), faces.isel(image=np.sort(in_second))

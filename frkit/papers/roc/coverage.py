@@ -27,12 +27,13 @@ from frkit.intervals.bands import EFFECTIVE, AnyMeasure
 from frkit.intervals.reading import NEW_PEOPLE, THESE_PEOPLE
 from frkit.measures.registry import measure as find_measure
 from frkit.papers.along import side_by_side
-from frkit.papers.roc.collecting import DATA_SET, Study, stacked, without_people
+from frkit.papers.roc.collecting import DATA_SET, Study, stacked
 from frkit.resampling import OF_IMAGES, Resampling
 from frkit.vmf import IdentityLaw, Mixture
 from frkit.vmf.population import require_population
 
 LEVELS = tuple(round(0.05 * step, 2) for step in range(1, 20))
+OF_PEOPLE = ("people", "images")  # nodes of an evaluation
 SIZE = 0.05  # of the test of equal groups
 ROUNDING = 1e-12  # of an exact value: an interval that ends at 1 covers 1 - 1e-16
 
@@ -128,8 +129,8 @@ def coverage(
     sampled = n_identities is not None or hasattr(population, "sample")
     require(sampled, "an IdentityLaw needs n_identities=, the number in each data set")
     require_whole("n_datasets", n_datasets, 2)
-    images = real_numbers("per_identity", per_identity)
-    require(images.size > 0 and images.min() >= 2, "per_identity must be at least 2")
+    per_identity = real_numbers("per_identity", per_identity)
+    require(min(per_identity.flat, default=0) >= 2, "per_identity must be at least 2")
     schemes = _names("schemes", schemes, OF_IMAGES)
     methods = _names("methods", methods, METHODS)
     levels = np.ravel(real_numbers("levels", levels)).tolist()
@@ -140,7 +141,7 @@ def coverage(
     study = Study(
         population=population,
         n_identities=n_identities,
-        per_identity=np.asarray(per_identity),
+        per_identity=per_identity,
         far=far,
         by=by,
         schemes=schemes,
@@ -158,7 +159,8 @@ def coverage(
             if EFFECTIVE in methods:
                 rows = _intervals(evaluation, measure, EFFECTIVE, levels, target)
                 evaluation[EFFECTIVE] = xr.DataTree(rows)
-        return [without_people(evaluation) for evaluation in evaluations]
+        # what people and images add to the rates takes much space
+        return [each.drop_nodes(OF_PEOPLE, errors="ignore") for each in evaluations]
 
     of_data_sets = side_by_side(evaluated, range(n_datasets), "data sets", progress)
     evaluations = dict(zip(schemes, map(stacked, zip(*of_data_sets))))
@@ -202,15 +204,15 @@ def count_covering(evaluations, truth, measure, methods, levels):
                 else:
                     intervals.append(_intervals(evaluation, measure, method, levels))
             counted.append(_counts(evaluation, intervals, truth, measure))
-    names = {"scheme": list(evaluations), "method": list(methods), "level": list(levels)}
+    names = {"scheme": [*evaluations], "method": [*methods], "level": [*levels]}
     result = xr.concat(counted, "scheme").assign_coords(names).assign(truth=truth)
     return result.transpose("scheme", "method", "level", ...).drop_attrs(deep=False)
 
 
 def _intervals(evaluation, measure, method, levels, target=NEW_PEOPLE):
     """Intervals of one evaluation, over level."""
-    options = {"method": method, "target": target}
-    rows = [band(evaluation, measure, level=level, **options) for level in levels]
+    about = {"method": method, "target": target}
+    rows = [band(evaluation, measure, level=level, **about) for level in levels]
     return xr.concat(rows, "level")
 
 
@@ -248,8 +250,8 @@ def _description(study, n_datasets, measure, target):
     """Attributes of the result: what was drawn, in JSON and in words."""
     people = f"{study.mixture(0).n_identities:,} identities"
     people = f"the same {people}" if study.n_identities is None else f"{people}, new in each"
-    numbers = np.unique([study.per_identity.min(), study.per_identity.max()])
-    images = " to ".join(map(str, numbers))
+    images = study.per_identity
+    images = " to ".join(map(str, np.unique([images.min(), images.max()])))
     text = (
         f"{n_datasets} data sets of {people},\n"
         f"{images} images of each; {study.replicates} replicates"

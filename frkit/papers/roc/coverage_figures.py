@@ -80,9 +80,9 @@ def coverage(study: xr.Dataset, along: str = "level", ax: Axes | None = None) ->
     'nominal coverage'
     """
     require_kind("study", study, "studies.coverage")
-    dims = [dim for dim in study.coverage.dims if dim in study.coords]
-    require_one_of("along, a dimension of the study,", along, dims)
-    study = study.squeeze([dim for dim in dims if study.sizes[dim] == 1 and dim != along])
+    sizes = study.coverage.sizes
+    require_one_of("along, a dimension of the study,", along, [*sizes])
+    study = study.squeeze([dim for dim in sizes if sizes[dim] == 1 and dim != along])
     others = [dim for dim in study.coverage.dims if dim != along]
     require(
         len(others) <= 1,
@@ -125,8 +125,8 @@ def _draw_line(ax, x, study, colour, label):
         ax.plot(x, hollow, "o", color=colour, markersize=4, markerfacecolor="white")
     if "coverage_se" in study:
         noise = 2 * study.coverage_se.values
-        lower, upper = np.clip([values - noise, values + noise], 0, 1)
-        ax.fill_between(x, lower, upper, color=colour, alpha=0.1, linewidth=0)
+        ends = np.clip([values - noise, values + noise], 0, 1)
+        ax.fill_between(x, *ends, color=colour, alpha=0.1, linewidth=0)
 
 
 def interval_stack(study: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:
@@ -197,7 +197,7 @@ def hits(study):
     require_returned("study", study, *STUDY)
     inside = (study.lower <= study.truth) & (study.truth <= study.upper)
     require_dims("study", inside, (DATA_SET, "interval"))
-    return inside.transpose(DATA_SET, "interval")
+    return inside
 
 
 def running_hits(study: xr.Dataset, number: int | None = None, ax: Axes | None = None) -> Axes:

@@ -72,7 +72,7 @@ def resample(
     draws = Resampling("image", n=n)
     table = kept[IMAGES].dataset
     counts = draws.weights(table["identity"].values, table["image"].values).image_count
-    counts = counts.assign_coords(identity=("image", table["identity"].values))
+    counts = counts.assign_coords(identity=table["identity"].variable)
     number, steps = stepper("replicate", n)
     controls = {"number": number} | control_of_models(kept)
 

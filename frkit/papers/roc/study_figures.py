@@ -167,7 +167,7 @@ def bootstrap_bias(study: xr.Dataset, far: float, ax: Axes | None = None) -> Axe
     reference(ax, float(part.truth), TRUTH_WORDS)
     ax.set_xticks(x, part.per_identity.values)
     ax.set_ylim(bottom=min(0.0, float(part.lower.min())))
-    ylabel = f"FRR at FAR {float(part['far_level']):.2g} (share of genuine pairs)"
+    ylabel = f"FRR at FAR {part['far_level'].item():.2g} (share of genuine pairs)"
     captions = [study.attrs["words"]]
     return finish(ax, "images per identity", ylabel, captions, grid="y", **BELOW)
 
