@@ -60,8 +60,7 @@ def scores_of(data):
 
 
 @pytest.mark.parametrize("column", ["distance", "score"])
-@pytest.mark.parametrize("nearest", [2, 5])
-@pytest.mark.parametrize("step", [1, 0.01])
+@pytest.mark.parametrize("nearest, step", [(2, 0.01), (5, 1)])
 def test_zeros_of_failures_among_true_numbers_are_asked_about(column, nearest, step):
     numbers = np.round(70 * (1 - SCORES) / 2 if column == "distance" else 35 * (1 + SCORES))
     numbers += nearest - numbers.min()
@@ -82,8 +81,9 @@ def test_whole_numbers_without_a_mark_are_not_asked_about(column):
     assert not np.isnan(scores_of(fk.open_data(table))[0]).any()
 
 
-@pytest.mark.parametrize("code", [0.5, 1.0, 1.01])
-@pytest.mark.parametrize("column", ["score", "distance"])
+@pytest.mark.parametrize(
+    "code, column", [(0.5, "score"), (1.0, "distance"), (1.01, "score"), (1.01, "distance")]
+)
 def test_codes_of_failure_among_the_scores_are_asked_about(code, column):
     scores = 0.49 * (1 + SCORES)
     is_failed = RNG.random(len(scores)) < 0.06
@@ -108,9 +108,13 @@ def test_rounded_scores_and_those_of_copies_are_not_asked_about(decimals):
 # --- rows of several models, two eyes, copies, thresholds -----------------------------------------
 
 
-@pytest.mark.parametrize("form", ["in blocks", "pair by pair", "people"])
 @pytest.mark.parametrize(
-    "name, labels", [("epoch", [1, 2]), ("run", ["a", "b"]), ("variant", "xy")]
+    "form, name, labels",
+    [
+        ("in blocks", "run", ["a", "b"]),
+        ("pair by pair", "variant", "xy"),
+        ("people", "epoch", [1, 2]),
+    ],
 )
 def test_the_same_pairs_of_several_models_are_asked_about(form, name, labels):
     rows = LABELLED
@@ -138,8 +142,9 @@ def test_parts_of_one_list_are_no_models(in_order):
     assert scores_of(fk.open_data(table))[0].shape == (3000,)
 
 
-@pytest.mark.parametrize("name", ["eye", "frgp", "site"])
-@pytest.mark.parametrize("form", ["faces", "people", "genuine", "matrix"])
+@pytest.mark.parametrize(
+    "form, name", [("faces", "eye"), ("people", "frgp"), ("genuine", "site"), ("matrix", "eye")]
+)
 def test_eyes_or_people_of_two_sites_under_one_name_are_no_silent_genuine_pairs(form, name):
     subject, part = np.char.add("q", (WHO // 2).astype(str)), np.array(["A", "B"])[WHO % 2]
 

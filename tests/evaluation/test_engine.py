@@ -40,7 +40,7 @@ def test_schemes_and_weightings(sizes, ties, weighting, scheme):
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize("weighting", ["identity", pytest.param("pair", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("impostors", ["all", "same-group"])
 @pytest.mark.parametrize(
     "levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"]
@@ -137,7 +137,9 @@ def rectangle(seed, missing=-1.0, groups="ffmmmf"):
     return score, probe, reference, {"gender": labels}
 
 
-@pytest.mark.parametrize("scheme", ["image", "identity", "two-level"])
+@pytest.mark.parametrize(
+    "scheme", ["image", "identity", pytest.param("two-level", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(("weighting", "shared"), [("identity", False), ("pair", True)])
 def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared):
     """With shared names some probes are references too: those cells are the diagonal."""

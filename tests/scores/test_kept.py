@@ -281,7 +281,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("named", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_selected_pairs_are_those_of_a_list_of_them_alone(named, rule):
     """Also in another order; images, people and labels without a pair count no longer."""
     options = {"far": FAR} | RULES[rule]

@@ -144,7 +144,9 @@ def test_what_makes_no_sense_is_refused(call, message):
 
 # --- canonical systems ---------------------------------------------------------------------------
 @pytest.mark.parametrize("index", ["sfi", "cfi", "dfi"])
-@pytest.mark.parametrize("kind", ["fair", "unfair", "highly unfair"])
+@pytest.mark.parametrize(
+    "kind", ["fair", pytest.param("unfair", marks=pytest.mark.slow), "highly unfair"]
+)
 def test_canonical_systems_lie_near_the_printed_balanced_values(index, kind):
     column = ["fair", "unfair", "highly unfair"].index(kind)
     printed = [TABLES[f"{index}_{variant}"][column] for variant in VARIANTS]
