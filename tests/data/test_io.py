@@ -102,7 +102,7 @@ def test_labels_from_another_file(tmp_path):
     who = tmp_path / "who.txt"
     who.write_text("\n".join(IDENTITY) + "\n", encoding="utf-8")
     assert fk.open_data(tmp_path / "f.npy", labels=who).identity.values.tolist() == IDENTITY
-    names = np.array(list("vwxyz"))
+    names = np.array(list("xzvyw"))
     np.savez(tmp_path / "f.npz", embedding=embedding(), photo=names)
     more = pd.DataFrame({"img": names, "person": IDENTITY, "gender": GENDER})
     more[::-1].to_csv(tmp_path / "more.csv")

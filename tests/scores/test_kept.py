@@ -118,7 +118,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("design", ["tensor", "models"])
+@pytest.mark.parametrize("design", ["tensor", pytest.param("models", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_parts_permutations_and_edits_are_refused(change, design):
     kept = change(kept_of(design))
