@@ -182,7 +182,6 @@ def test_characters_without_width_are_no_part_of_a_name(tmp_path, character):
     table.loc[::7, "subject_2"] += character
     table.loc[::5, "subject_1"] = character + table.subject_1[::5]
     assert frr_of_text(tmp_path, table) == OF_LIST
-    assert frr_of(fk.open_data(table)) == OF_LIST
     sides = dict(probe_identity=table.subject_1, reference_identity=table.subject_2)
     assert frr_of(fk.pairs(SCORE, **sides)) == OF_LIST
 

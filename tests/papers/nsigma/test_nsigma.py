@@ -109,6 +109,7 @@ def test_a_list_of_pairs_gives_what_the_tensor_gives(step):
 # --- invariances ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_order_of_images_and_of_groups_changes_nothing():
     faces = small_faces()
     turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
@@ -119,6 +120,7 @@ def test_the_order_of_images_and_of_groups_changes_nothing():
     xr.testing.assert_allclose(backwards.n_signed.isel(group=[1, 0]), first.n_signed)
 
 
+@pytest.mark.slow
 def test_further_groups_and_models_leave_the_subsets_alone():
     faces = small_faces(groups={**GROUPS, "c": {"share": 5, "kappa": (10, 40)}}, n=65)
     options = dict(by="group", subsets=5, fpr=0.1)
@@ -205,6 +207,7 @@ def test_parity_at_a_threshold_is_equation_1():
 # --- the published tables ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_table_2_follows_from_table_1_and_the_printed_sigma_but_for_two_cells():
     table = published()
     groups = ("African", "Caucasian", "Indian")

@@ -66,7 +66,7 @@ def test_printed_rlb_is_printed_mutual_information_over_entropy(shares, h, infor
     [
         (dict(distance=0), -0.01),
         pytest.param(dict(distance=2), 0.24, marks=pytest.mark.slow),
-        (dict(distance=4, both_sides=True), 0.40),
+        pytest.param(dict(distance=4, both_sides=True), 0.40, marks=pytest.mark.slow),
         pytest.param(dict(distance=10), 0.64, marks=pytest.mark.slow),
         pytest.param(dict(distance=2, shares=[0.25] * 4), 0.70, marks=pytest.mark.slow),
     ],

@@ -7,7 +7,7 @@ from drawn_ends import band_ends
 import frkit as fk
 
 FAR = [1e-3, 1e-2, 1e-1]
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frkit.DataWarning")]
 
 
 @pytest.fixture(scope="module")
