@@ -1,5 +1,6 @@
 """For all tests: no windows, no deadline of property tests, one thread for each worker."""
 
+import gc
 import os
 import sys
 
@@ -21,6 +22,11 @@ sys.modules.setdefault("rfc3987_syntax", None)
 def pytest_collection_modifyitems(items):
     """Notebooks take minutes and begin first: at the end no worker waits for the other."""
     items.sort(key=lambda item: item.get_closest_marker("notebooks") is None)
+
+
+def pytest_collection_finish():
+    """Modules stay until the end: the search for garbage may leave them out."""
+    gc.freeze()
 
 
 @pytest.fixture

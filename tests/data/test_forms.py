@@ -107,13 +107,6 @@ def test_an_array_has_labels_in_another_file(tmp_path, labels):
     np.testing.assert_array_equal(who[:, None] == who, PEOPLE[:, None] == PEOPLE)
 
 
-def test_an_array_for_each_image_is_refused(tmp_path):
-    np.savez(tmp_path / "f.npz", **dict(zip(IMAGES, EMBEDDING)))
-    for options in ({}, {"identity": "{name}_{number}.jpg"}):
-        with refused("f.npz", "fk.open_data"):
-            fk.open_data(tmp_path / "f.npz", **options)
-
-
 def test_a_folder_of_arrays_is_refused_with_the_line_that_opens_it(tmp_path):
     for who, name, vector in zip(PEOPLE, IMAGES, EMBEDDING):
         (tmp_path / "faces" / who).mkdir(parents=True, exist_ok=True)
@@ -328,12 +321,6 @@ def test_arrays_of_any_name_are_embeddings_once_the_identity_is_named(tmp_path):
         fk.open_data(tmp_path / "f.npz")
     faces = fk.open_data(tmp_path / "f.npz", columns={"identity": "wer"})
     assert faces.identity.values.tolist() == CODES.astype(str).tolist()
-
-
-def test_an_embedding_with_a_column_for_each_image_is_refused(tmp_path):
-    savemat(tmp_path / "f.mat", {"feat": EMBEDDING.T, "id": CODES})
-    with refused("6 rows", "feat"):
-        fk.open_data(tmp_path / "f.mat")
 
 
 def test_arrays_beside_pairs_are_left_aside_with_a_notice(tmp_path):

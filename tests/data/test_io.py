@@ -106,7 +106,7 @@ def test_labels_from_another_file(tmp_path):
         fk.open_data(tmp_path / "f.npy", labels=who)
     faces = fk.open_data(tmp_path / "f.npy", labels=who, **asked.value.answers[0])
     assert faces.identity.values.tolist() == IDENTITY
-    names = np.array(list("vwxyz"))
+    names = np.array(list("xzvyw"))
     np.savez(tmp_path / "f.npz", embedding=embedding(), photo=names)
     more = pd.DataFrame({"img": names, "person": IDENTITY, "gender": GENDER})
     more[::-1].to_csv(tmp_path / "more.csv")

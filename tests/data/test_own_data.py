@@ -182,7 +182,7 @@ def test_each_pair_counts_in_the_group_of_its_own_label(side):
 
 @pytest.mark.parametrize("by", ["race", ["gender", "race"]], ids=str)
 @pytest.mark.parametrize("form", ["tensor", "list"])
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize("weighting", ["identity", pytest.param("pair", marks=pytest.mark.slow)])
 def test_impostors_of_the_same_group(by, form, weighting):
     groups = {f"{g}/{r}": {} for g in "fm" for r in "xyz"}
     faces = fk.vmf.mixture(24, 8, kappa=(4, 30), seed=0, groups=groups).sample(3, seed=1)

@@ -128,14 +128,15 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("question", ASKED)
 @pytest.mark.parametrize("case", CHANGED)
-def test_rates_that_were_changed_have_no_interval(case, question):
+def test_rates_that_were_changed_have_no_interval(case):
     evaluation = evaluated()
-    ASKED[question](evaluation)
+    for question in ASKED.values():
+        question(evaluation)
     CHANGED[case](evaluation)
-    with refused("frr_group", "empirical"):
-        ASKED[question](evaluation)
+    for question in ASKED.values():
+        with refused("frr_group", "empirical"):
+            question(evaluation)
 
 
 @pytest.mark.slow
@@ -175,21 +176,12 @@ def frr_of_text(folder, table, **options):
     return frr_of(fk.open_data(path, **options))
 
 
-def test_percent_signs_are_refused(tmp_path):
-    percent = [f"{100 * score:.4f}%" for score in SCORE]
-    some = [text if k % 2 else f"{SCORE[k]:f}" for k, text in enumerate(percent)]
-    for cells in (percent, some):
-        with refused("line", "score"):
-            frr_of_text(tmp_path, LIST.assign(score=cells))
-
-
 @pytest.mark.parametrize("character", ["\u200b", "\ufeff", "\u2060", " \u200b ", "\u00a0"])
 def test_characters_without_width_are_no_part_of_a_name(tmp_path, character):
     table = OF_PEOPLE.copy()
     table.loc[::7, "subject_2"] += character
     table.loc[::5, "subject_1"] = character + table.subject_1[::5]
     assert frr_of_text(tmp_path, table) == OF_LIST
-    assert frr_of(fk.open_data(table)) == OF_LIST
     sides = dict(probe_identity=table.subject_1, reference_identity=table.subject_2)
     assert frr_of(fk.pairs(SCORE, **sides)) == OF_LIST
 
@@ -289,20 +281,24 @@ def test_lines_with_few_scores_are_equal_by_chance():
 # --- questions ------------------------------------------------------------------------------------
 
 MODEL_COLUMNS = "network Net backbone matcher_name algo algorithm system_id method encoder model"
+MODEL_COLUMNS += " metric similarity_metric"
 
 
 @pytest.mark.parametrize("name", MODEL_COLUMNS.split())
-def test_a_column_of_models_is_asked_about(tmp_path, name):
-    two = [
-        pd.DataFrame({name: model, "same": LIST.same, "score": score})
-        for model, score in (("A", SCORE), ("B", SCORE[::-1]))
-    ]
+def test_a_column_of_models_is_asked_about(name):
+    rows = pd.DataFrame({name: "A", "same": LIST.same, "score": SCORE})
+    both = pd.concat([rows, rows.assign(**{name: "B", "score": SCORE[::-1]})])
     with refused("model") as caught:
-        frr_of_text(tmp_path, pd.concat(two))
+        fk.open_data(both)
+    assert caught.value.answers[0] == {"columns": {"model": name}}
+
+
+def test_rows_of_two_models_have_their_own_rates(tmp_path):
+    rows = LIST[["same", "score"]].assign(network="A")
+    both = pd.concat([rows, rows.assign(network="B", score=SCORE[::-1])])
     expected = [OF_LIST, rates(SCORE[::-1], GENUINE)]
-    np.testing.assert_allclose(
-        frr_of_text(tmp_path, pd.concat(two), **caught.value.answers[0]), expected
-    )
+    found = frr_of_text(tmp_path, both, columns={"model": "network"})
+    np.testing.assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize("n_marked", [1, 2, 3])
@@ -407,7 +403,7 @@ def frr_of_groups(data, by):
     return rates.frr_group.isel(threshold_level=0).values
 
 
-@pytest.mark.parametrize("counter", ["Unnamed: 0", "row", "n"])
+@pytest.mark.parametrize("counter", ["Unnamed: 0", "n"])
 def test_labels_are_joined_by_the_names_of_people_and_not_by_numbers_of_rows(tmp_path, counter):
     vectors, who = spread_faces()
     np.savez(tmp_path / "f.npz", embedding=vectors, identity=who)
@@ -422,20 +418,6 @@ def test_labels_are_joined_by_the_names_of_people_and_not_by_numbers_of_rows(tmp
     people.rename(columns={"person": "p"}).to_csv(tmp_path / "people.csv", index=False)
     with refused("p"):
         fk.open_data(tmp_path / "f.npz", labels=tmp_path / "people.csv")
-
-
-def test_labels_of_images_are_joined_by_their_names(tmp_path):
-    vectors, who = spread_faces()
-    names = np.array([f"{person}_{k}.jpg" for k, person in enumerate(who)])
-    light = np.where(np.arange(120) % 2, "dark", "bright")
-    table = pd.DataFrame({"image": names, "light": light}).sample(frac=1, random_state=0)
-    np.savez(tmp_path / "a.npz", embedding=vectors, identity=who, image=names)
-    direct = frr_of_groups(fk.faces(vectors, who, light=light), "light")
-    joined = fk.open_data(tmp_path / "a.npz", labels=table)
-    np.testing.assert_allclose(frr_of_groups(joined, "light"), direct)
-    np.savez(tmp_path / "b.npz", embedding=vectors, identity=who)
-    with refused("light"):
-        fk.open_data(tmp_path / "b.npz", labels=table)
 
 
 def test_names_of_labels_that_are_not_in_the_data_are_counted(tmp_path):
@@ -515,15 +497,6 @@ def test_blank_labels_in_a_list_are_those_of_the_person(tmp_path):
     np.testing.assert_allclose(blank.frr_group, rates[0])
 
 
-def test_a_third_class_in_a_column_of_labels_is_refused(tmp_path):
-    table = pd.DataFrame({"id1": list("aabbcc") * 4, "id2": list("abbccd") * 4})
-    table["label"] = np.where(table.id1 == table.id2, "genuine", "impostor")
-    table.loc[::5, "label"] = "uncertain"
-    table["score"] = np.random.default_rng(0).random(24)
-    with refused("row 1", "label", "uncertain"):
-        fk.open_data(table)
-
-
 def test_models_that_differ_in_failures_are_not_called_one():
     scores = np.random.default_rng(0).random(100)
     failing = np.where(np.arange(100) % 7 == 0, np.nan, scores)
@@ -543,18 +516,6 @@ def test_pairs_of_another_model_in_the_other_direction_are_named(tmp_path):
     turned[[*table]].to_csv(tmp_path / "b.csv", index=False)
     with refused("pairs", 4, "'a', 'e'", "'e', 'a'"):
         fk.open_data([tmp_path / "a.csv", tmp_path / "b.csv"], columns={"genuine": "same"})
-
-
-def test_columns_of_two_levels_are_refused():
-    frame = pd.DataFrame({"id1": list("aab"), "id2": list("abb"), "score": [0.9, 0.1, 0.8]})
-    with refused("df.columns"):
-        fk.open_data(pd.concat({"arcface": frame}, axis=1))
-
-
-def test_a_score_that_is_no_number_is_named(tmp_path):
-    table = pd.DataFrame({"id1": list("aab"), "id2": list("abb")})
-    with refused("row 1", "score", "5,680.38"):
-        fk.open_data(table.assign(score=["5,680.38", "4,100.20", "7,000.10"]))
 
 
 def test_a_truth_that_contradicts_a_few_identities_is_asked_about():
@@ -622,8 +583,7 @@ def test_a_decision_is_not_proposed_as_the_truth():
 LIGHT = np.where(np.arange(120) % 4 < 2, "dark", "bright")
 
 
-@pytest.mark.parametrize("counter", ["image", "index", ""])
-@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("counter, first", [("image", 1), ("index", 0), ("", 0), ("", 1)])
 def test_labels_whose_rows_are_numbered_in_another_order_are_refused(tmp_path, counter, first):
     vectors, who = spread_faces()
     np.save(tmp_path / "f.npy", vectors)
@@ -816,8 +776,16 @@ def scores_with_people(n_people=14, n_images=3):
     return scores.round(6), who
 
 
-@pytest.mark.parametrize("name", ["s{:02}", "n{:06}", "person{}", "{}"])
-@pytest.mark.parametrize("form", ["a column", "labels", "an array"])
+@pytest.mark.parametrize(
+    "name, form",
+    [
+        ("s{:02}", "a column"),
+        ("{}", "a column"),
+        ("n{:06}", "labels"),
+        ("{}", "labels"),
+        ("person{}", "an array"),
+    ],
+)
 def test_columns_that_are_called_like_the_people_are_a_question(tmp_path, name, form):
     scores, who = scores_with_people()
     names = [name.format(number) for number in range(14)]
@@ -995,23 +963,12 @@ def test_a_decision_beside_the_truth_is_asked_about_with_both_answers():
     assert asked.value.answers == [{"columns": {"genuine": name}} for name in ("match", "same")]
 
 
-def test_a_half_matrix_on_disk_is_refused_with_the_line_that_completes_it(tmp_path):
-    who = np.repeat([f"p{k}" for k in range(12)], 3)
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(36, 36)) + 3 * (who[:, None] == who)
-    half = np.where(np.triu(np.ones((36, 36)), 1) > 0, values, np.nan)
-    np.save(tmp_path / "half.npy", half)
-    (tmp_path / "half.txt").write_text("\n".join(who))
+def test_a_half_matrix_on_disk_is_refused(tmp_path):
+    np.save(tmp_path / "half.npy", np.where(np.triu(np.ones(S.shape), 1) > 0, S, np.nan))
+    (tmp_path / "half.txt").write_text("\n".join(PEOPLE))
+    options = {"kind": "matrix", "same_images": True, "labels": tmp_path / "half.txt"}
     with refused("half"):
-        fk.open_data(
-            tmp_path / "half.npy", kind="matrix", same_images=True, labels=tmp_path / "half.txt"
-        )
-    scores = np.where(np.isnan(half) | (half == 0), half.T, half)
-    scores = fk.score_matrix(scores, who, who, same_images=True)
-    row, col = np.triu_indices(36, 1)
-    genuine = values[row, col][who[row] == who[col]]
-    rates = fk.evaluate(scores, threshold=[1.5], weighting="pair")["empirical"]
-    assert rates.frr.item() == pytest.approx(np.mean(genuine <= 1.5))
+        fk.open_data(tmp_path / "half.npy", **options)
 
 
 def test_rejected_comparisons_are_counted_in_a_notice():
@@ -1071,10 +1028,11 @@ def scored_pairs(n_people=40, n_images=4, seed=0):
     return pairs[kept].reset_index(drop=True)
 
 
-@pytest.mark.parametrize(
-    "codes", [[-2, -1], [-8, -7, -6, -5, -4, -3, -2, -1], [-110, -103, -101], [900, 901, 904]]
-)
-@pytest.mark.parametrize("are_whole", [False, True])
+CODES = [-2, -1], [-8, -7, -6, -5, -4, -3, -2, -1], [-110, -103, -101], [900, 901, 904]
+
+
+@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("are_whole", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_several_codes_of_failure_are_proposed_together(codes, are_whole):
     pairs = scored_pairs()
     if are_whole:
@@ -1195,19 +1153,6 @@ def test_distances_of_people_in_two_sessions_are_asked_about(tmp_path, form):
     assert frr_of(data) == rates(scores.ravel(), np.eye(N_PEOPLE, dtype=bool).ravel())
 
 
-@pytest.mark.parametrize("name", ["metric", "similarity_metric"])
-def test_rows_of_two_metrics_are_asked_about(name):
-    rows = pd.DataFrame({"score": S[FIRST, SECOND], "genuine": SAME.astype(int)})
-    other = rows.assign(score=rows.score + RNG.normal(size=len(rows)))
-    frame = pd.concat([rows.assign(**{name: "cosine"}), other.assign(**{name: "correlation"})])
-    with pytest.raises(fk.InputError) as question:
-        fk.open_data(frame)
-    answer = {"columns": {"model": name}}
-    assert question.value.answers[0] == answer
-    expected = [ALL_PAIRS, rates(other.score.to_numpy(), SAME)]
-    np.testing.assert_allclose(frr_of(fk.open_data(frame, **answer)), expected)
-
-
 # --- what a stranger found in a seventh walk: matrices and embeddings ----------------------------
 
 
@@ -1265,8 +1210,8 @@ def test_a_name_that_occurs_twice_makes_no_people_of_images(tmp_path):
 
 @pytest.mark.parametrize("name", ["image", None])
 def test_a_square_whose_rows_alone_have_names_is_a_matrix_if_the_user_says_so(tmp_path, name):
-    scores, who, names = spread_scores()
-    frame = pd.DataFrame(scores, index=pd.Index(names, name=name))
+    scores, _, names = (part[:40] for part in spread_scores())
+    frame = pd.DataFrame(scores[:, :40], index=pd.Index(names, name=name))
     frame.to_csv(tmp_path / "square.csv")
     for source in (frame, tmp_path / "square.csv"):
         with refused("scores") as asked:

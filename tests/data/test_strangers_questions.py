@@ -60,8 +60,7 @@ def scores_of(data):
 
 
 @pytest.mark.parametrize("column", ["distance", "score"])
-@pytest.mark.parametrize("nearest", [2, 5])
-@pytest.mark.parametrize("step", [1, 0.01])
+@pytest.mark.parametrize("nearest, step", [(2, 0.01), (5, 1)])
 def test_zeros_of_failures_among_true_numbers_are_asked_about(column, nearest, step):
     numbers = np.round(70 * (1 - SCORES) / 2 if column == "distance" else 35 * (1 + SCORES))
     numbers += nearest - numbers.min()
@@ -82,8 +81,9 @@ def test_whole_numbers_without_a_mark_are_not_asked_about(column):
     assert not np.isnan(scores_of(fk.open_data(table))[0]).any()
 
 
-@pytest.mark.parametrize("code", [0.5, 1.0, 1.01])
-@pytest.mark.parametrize("column", ["score", "distance"])
+@pytest.mark.parametrize(
+    "code, column", [(0.5, "score"), (1.0, "distance"), (1.01, "score"), (1.01, "distance")]
+)
 def test_codes_of_failure_among_the_scores_are_asked_about(code, column):
     scores = 0.49 * (1 + SCORES)
     is_failed = RNG.random(len(scores)) < 0.06
@@ -108,9 +108,13 @@ def test_rounded_scores_and_those_of_copies_are_not_asked_about(decimals):
 # --- rows of several models, two eyes, copies, thresholds -----------------------------------------
 
 
-@pytest.mark.parametrize("form", ["in blocks", "pair by pair", "people"])
 @pytest.mark.parametrize(
-    "name, labels", [("epoch", [1, 2]), ("run", ["a", "b"]), ("variant", "xy")]
+    "form, name, labels",
+    [
+        ("in blocks", "run", ["a", "b"]),
+        ("pair by pair", "variant", "xy"),
+        ("people", "epoch", [1, 2]),
+    ],
 )
 def test_the_same_pairs_of_several_models_are_asked_about(form, name, labels):
     rows = LABELLED
@@ -139,8 +143,9 @@ def test_parts_of_one_list_are_no_models(in_order):
     assert scores_of(run(calls[-1], frame=table))[0].shape == (3000,)
 
 
-@pytest.mark.parametrize("name", ["eye", "frgp", "site"])
-@pytest.mark.parametrize("form", ["faces", "people", "genuine", "matrix"])
+@pytest.mark.parametrize(
+    "form, name", [("faces", "eye"), ("people", "frgp"), ("genuine", "site"), ("matrix", "eye")]
+)
 def test_eyes_or_people_of_two_sites_under_one_name_are_no_silent_genuine_pairs(form, name):
     subject, part = np.char.add("q", (WHO // 2).astype(str)), np.array(["A", "B"])[WHO % 2]
 
@@ -387,8 +392,10 @@ def test_one_model_of_similarities_and_one_of_distances_get_a_line(tmp_path, mon
 
 
 def test_one_matrix_of_similarities_and_one_of_distances_are_refused(tmp_path):
+    few = slice(0, 32)
     for name, values in {"a": COSINE, "b": 1 - COSINE}.items():
-        pd.DataFrame(values, IMAGES, IMAGES).to_csv(tmp_path / f"{name}.csv")
+        frame = pd.DataFrame(values[few, few], IMAGES[few], IMAGES[few])
+        frame.to_csv(tmp_path / f"{name}.csv")
     options = {"kind": "matrix", "identity": BY_NUMBER}
     for columns in ({"distance": "all cells"}, {"score": "all cells"}):
         with refused("similarities", "distances", "a" if "distance" in columns else "b"):
@@ -548,7 +555,7 @@ def test_genuine_and_impostor_scores_of_matlab_get_a_line(tmp_path):
     np.testing.assert_allclose(scores[genuine], SCORES[SAME])
 
 
-@pytest.mark.parametrize("label, score", [("", ""), ("120", "0.1"), ("1", "mean"), ("mean", "0.1")])
+@pytest.mark.parametrize("label, score", [("", ""), ("1", "mean"), ("mean", "0.1")])
 def test_a_total_below_the_data_gets_a_line(tmp_path, label, score):
     path = tmp_path / "pairs.csv"
     text = NAMED.assign(genuine=SAME.astype(int), score=SCORES).to_csv(index=False)
@@ -727,7 +734,7 @@ def test_match_and_no_match_are_words_of_truth():
 # --- dead ends that a stranger found in a sixth walk ----------------------------------------------
 
 
-@pytest.mark.parametrize("word", ["inf", "-inf", "Infinity"])
+@pytest.mark.parametrize("word", ["-inf", "Infinity"])
 def test_an_infinite_mark_is_taken_by_each_call_that_is_proposed(tmp_path, capsys, word):
     path = tmp_path / "list.csv"
     is_failed = np.arange(len(SCORES)) % 50 == 0

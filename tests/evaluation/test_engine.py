@@ -40,7 +40,7 @@ def test_schemes_and_weightings(sizes, ties, weighting, scheme):
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize("weighting", ["identity", pytest.param("pair", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("impostors", ["all", "same-group"])
 @pytest.mark.parametrize(
     "levels", [dict(far=FAR), dict(threshold=THRESHOLD)], ids=["far", "threshold"]
@@ -101,8 +101,15 @@ def test_strata_and_small_subsets(options):
     evaluate_and_check(scores, by="gender", resampling=fk.Resampling(n=4, **options))
 
 
-@pytest.mark.parametrize("symmetric", [True, False])
-@pytest.mark.parametrize(("scheme", "weighting"), [("image", "identity"), ("identity", "pair")])
+@pytest.mark.parametrize(
+    ("scheme", "weighting", "symmetric"),
+    [
+        ("image", "identity", True),
+        ("identity", "pair", False),
+        pytest.param("image", "identity", False, marks=pytest.mark.slow),
+        pytest.param("identity", "pair", True, marks=pytest.mark.slow),
+    ],
+)
 def test_a_callable_with_its_own_diagonal(scheme, weighting, symmetric):
     score, faces = table("unequal", seed=2, decimals=1)
     if not symmetric:
@@ -112,8 +119,15 @@ def test_a_callable_with_its_own_diagonal(scheme, weighting, symmetric):
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)
 
 
-@pytest.mark.parametrize("scheme", ["image", "identity"])
-@pytest.mark.parametrize("weighting", ["identity", "pair"])
+@pytest.mark.parametrize(
+    ("scheme", "weighting"),
+    [
+        ("image", "pair"),
+        ("identity", "identity"),
+        pytest.param("image", "identity", marks=pytest.mark.slow),
+        pytest.param("identity", "pair", marks=pytest.mark.slow),
+    ],
+)
 def test_split_people_make_no_pairs_with_themselves(scheme, weighting):
     faces = people([6, 5, 4, 6, 3], ties=True)
     age = np.where(np.arange(24) % 3 == 0, "old", "young")
@@ -137,7 +151,9 @@ def rectangle(seed, missing=-1.0, groups="ffmmmf"):
     return score, probe, reference, {"gender": labels}
 
 
-@pytest.mark.parametrize("scheme", ["image", "identity", "two-level"])
+@pytest.mark.parametrize(
+    "scheme", ["image", "identity", pytest.param("two-level", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(("weighting", "shared"), [("identity", False), ("pair", True)])
 def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared):
     """With shared names some probes are references too: those cells are the diagonal."""

@@ -187,16 +187,3 @@ def test_a_genuine_pair_of_two_labels_counts_in_no_group():
     for name in ("frr_group", "far_group", "far_cross"):
         added = contributions(ev, name, "new people")
         np.testing.assert_allclose(added.rate, ev["empirical"][name], rtol=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore::frkit.DataWarning")
-def test_a_group_without_a_genuine_pair_has_no_frr_and_no_warning_of_numpy():
-    who = ["ann", "bob", "cat", "cat", "dan", "dan"]
-    group = ["a", "a", "b", "b", "b", "b"]
-    vectors = np.random.default_rng(0).normal(size=(6, 4))
-    scores = fk.score_tensor(fk.faces(vectors, who, group=group))
-    evaluation = fk.evaluate(scores, far=[0.2], by="group")
-    for target in ("new people", "these people"):
-        band = fk.band(evaluation, "frr_group", target=target).squeeze()
-        assert np.isnan(band.estimate.sel(group="a")) and np.isnan(band.upper.sel(group="a"))
-        assert band.estimate.sel(group="b").notnull()

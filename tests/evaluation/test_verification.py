@@ -190,6 +190,7 @@ def test_what_cannot_be_had():
         fk.verification_metrics(pairs, p_target=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not TABLE.is_file(), reason=f"the real data are not here: {TABLE}")
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_accuracy_of_the_rfw_protocol():

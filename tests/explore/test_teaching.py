@@ -284,6 +284,7 @@ def test_hits_and_misses_are_those_of_the_intervals(study, ax):
         fk.plot.interval_stack(study, 5, ax)
 
 
+@pytest.mark.slow
 def test_the_share_of_hits_runs_along(study, ax):
     intervals = study.isel(far_level=0).sel(people="new people", level=0.8)
     fk.plot.running_hits(intervals, 4, ax)

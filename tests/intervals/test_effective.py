@@ -74,7 +74,16 @@ def unequal():
     return [fk.evaluate(fk.score_tensor(sample), far=[0.05, 0.2], by="group") for sample in samples]
 
 
-@pytest.mark.parametrize("measure", ["frr_max_min", "far_gini", "frr_log_geomean", "ir", "garbe"])
+@pytest.mark.parametrize(
+    "measure",
+    [
+        "frr_max_min",
+        "far_gini",
+        pytest.param("frr_log_geomean", marks=pytest.mark.slow),
+        pytest.param("ir", marks=pytest.mark.slow),
+        "garbe",
+    ],
+)
 def test_a_ratio_includes_the_fair_value_exactly_where_equality_is_accepted(unequal, measure):
     alpha = 0.05
     for evaluation in unequal:

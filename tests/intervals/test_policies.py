@@ -1,5 +1,7 @@
 """Two thresholds for the same scores: compared within people, by hand and by draws."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from refusals import refused
@@ -9,8 +11,15 @@ import frkit as fk
 
 pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 LOW, HIGH = 0.4, 0.6
-OF_ALL = dict(far=[0.05], by="group")
-OF_WORST = dict(far=[0.05], by="group", far_of="worst group")
+POLICIES = {
+    "low": dict(threshold=[LOW]),
+    "high": dict(threshold=[HIGH]),
+    "low for groups": dict(threshold=[LOW], by="group"),
+    "high for groups": dict(threshold=[HIGH], by="group"),
+    "of all people": dict(far=[0.05]),
+    "of all": dict(far=[0.05], by="group"),
+    "of worst": dict(far=[0.05], by="group", far_of="worst group"),
+}
 
 
 def faces(seed, people=30):
@@ -20,10 +29,15 @@ def faces(seed, people=30):
     return mixture.sample(4, seed=seed + 1)
 
 
-def difference(data, first, second, measure="frr"):
-    """The comparison of two evaluations of the same faces, at one level each."""
-    scores = fk.score_tensor(data)
-    return fk.compare(fk.evaluate(scores, **first), fk.evaluate(scores, **second), measure)
+@cache
+def evaluated(seed, policy):
+    """The evaluation of the faces of a seed, at one level."""
+    return fk.evaluate(fk.score_tensor(faces(seed)), **POLICIES[policy])
+
+
+def difference(seed, first, second, measure="frr"):
+    """The comparison of two policies for the same faces."""
+    return fk.compare(evaluated(seed, first), evaluated(seed, second), measure)
 
 
 def test_two_fixed_thresholds_differ_by_the_pairs_between_them():
@@ -34,7 +48,7 @@ def test_two_fixed_thresholds_differ_by_the_pairs_between_them():
         own = scores[np.ix_(who == person, who == person)]
         own = own[np.triu_indices(len(own), 1)]
         shares.append(np.mean(own <= HIGH) - np.mean(own <= LOW))
-    result = difference(data, dict(threshold=[HIGH]), dict(threshold=[LOW]))
+    result = difference(0, "high", "low")
     k = len(shares)
     se = np.std(shares, ddof=1) / np.sqrt(k)
     assert result.estimate.item() == pytest.approx(np.mean(shares))
@@ -46,24 +60,20 @@ def test_two_fixed_thresholds_differ_by_the_pairs_between_them():
 
 
 def test_found_thresholds_move_with_the_people_of_both_policies():
-    data = faces(2)
-    found = difference(data, OF_ALL, OF_WORST)
-    held = difference(data, *[dict(threshold=[t]) for t in thresholds(data)])
+    found = difference(2, "of all", "of worst")
+    policies = [evaluated(2, name)["empirical"] for name in ("of all", "of worst")]
+    scores = fk.score_tensor(faces(2))
+    held = fk.compare(
+        *[fk.evaluate(scores, threshold=[rates.threshold.item()]) for rates in policies], "frr"
+    )
     assert found.estimate.item() == pytest.approx(held.estimate.item())
     assert found.se.item() > 1.3 * held.se.item()
 
 
-def thresholds(data):
-    """The thresholds that both policies find."""
-    scores = fk.score_tensor(data)
-    found = [fk.evaluate(scores, **policy) for policy in (OF_ALL, OF_WORST)]
-    return [evaluation["empirical"].threshold.item() for evaluation in found]
-
-
 @pytest.mark.parametrize("measure", ["frr", "frr_group", "frr_max_min"])
 def test_a_policy_compared_the_other_way_round_has_the_opposite_sign(measure):
-    forth = difference(faces(4), OF_ALL, OF_WORST, measure)
-    back = difference(faces(4), OF_WORST, OF_ALL, measure)
+    forth = difference(2, "of all", "of worst", measure)
+    back = difference(2, "of worst", "of all", measure)
     opposite = 1 / back.estimate if measure.endswith("max_min") else -back.estimate
     assert np.allclose(forth.estimate, opposite)
     assert np.allclose(forth.p, back.p)
@@ -73,22 +83,22 @@ def test_a_policy_compared_the_other_way_round_has_the_opposite_sign(measure):
 def test_the_far_that_a_level_sets_is_not_compared(measure):
     """At the level of the worst group its FAR is the level, whoever the people are."""
     with refused():
-        difference(faces(0), OF_ALL, OF_WORST, measure)
-    fixed = [dict(threshold=[threshold], by="group") for threshold in (LOW, HIGH)]
-    assert difference(faces(0), *fixed, measure).p.notnull().all()
+        difference(0, "of all", "of worst", measure)
+    result = difference(0, "low for groups", "high for groups", measure)
+    assert result.p.notnull().all()
 
 
 @pytest.mark.parametrize(
     "first, second, names",
     [
-        (dict(threshold=[LOW]), dict(threshold=[HIGH]), ("threshold 0.4", "threshold 0.6")),
-        (dict(far=[0.05]), dict(threshold=[LOW]), ("FAR 0.05", "threshold 0.4")),
-        (OF_ALL, OF_WORST, ("FAR 0.05", "FAR 0.05 of worst group")),
-        (OF_ALL, OF_ALL, ("A", "B")),
+        ("low", "high", ("threshold 0.4", "threshold 0.6")),
+        ("of all people", "low", ("FAR 0.05", "threshold 0.4")),
+        ("of all", "of worst", ("FAR 0.05", "FAR 0.05 of worst group")),
+        ("of all", "of all", ("A", "B")),
     ],
 )
 def test_the_result_names_the_thresholds_where_they_are_not_the_same(first, second, names):
-    result = difference(faces(0), first, second)
+    result = difference(0, first, second)
     assert (result.attrs["a"], result.attrs["b"]) == names
 
 
@@ -96,15 +106,14 @@ def test_the_result_names_the_thresholds_where_they_are_not_the_same(first, seco
     "other", [dict(far=[0.1, 0.2]), dict(threshold=[LOW, HIGH]), dict(far=[0.1], by="group")]
 )
 def test_several_levels_must_be_the_same_and_groups_too(other):
-    scores = fk.score_tensor(faces(0))
-    first, second = fk.evaluate(scores, threshold=[LOW]), fk.evaluate(scores, **other)
+    second = fk.evaluate(fk.score_tensor(faces(0)), **other)
     with refused():
-        fk.compare(first, second, "frr" if "by" not in other else "frr_group")
+        fk.compare(evaluated(0, "low"), second, "frr" if "by" not in other else "frr_group")
 
 
 @pytest.mark.slow
 def test_the_standard_error_of_two_policies_is_the_spread_over_new_people():
-    results = [difference(faces(seed), OF_ALL, OF_WORST) for seed in range(1000, 1160, 2)]
+    results = [difference(seed, "of all", "of worst") for seed in range(1000, 1160, 2)]
     estimates = [result.estimate.item() for result in results]
     variances = [result.se.item() ** 2 for result in results]
     assert 0.75 < np.sqrt(np.mean(variances)) / np.std(estimates, ddof=1) < 1.3

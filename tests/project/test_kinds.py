@@ -79,6 +79,11 @@ def test_results_of_an_evaluation(evaluation, kind, tmp_path):
     check(kind, OF_AN_EVALUATION[kind](evaluation), tmp_path / "result.nc")
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+def of_studies(kind):
+    """Studies repeat an evaluation many times."""
+    return pytest.param(kind, marks=[pytest.mark.slow] * kind.startswith("studies"))
+
+
+@pytest.mark.parametrize("kind", [of_studies(kind) for kind in OTHERS])
 def test_results_of_scores_faces_and_labels(kind, tmp_path):
     check(kind, OTHERS[kind](), tmp_path / "result.nc")

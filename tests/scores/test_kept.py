@@ -118,7 +118,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("design", ["tensor", "models"])
+@pytest.mark.parametrize("design", ["tensor", pytest.param("models", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_parts_permutations_and_edits_are_refused(change, design):
     kept = change(kept_of(design))
@@ -281,7 +281,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("named", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_selected_pairs_are_those_of_a_list_of_them_alone(named, rule):
     """Also in another order; images, people and labels without a pair count no longer."""
     options = {"far": FAR} | RULES[rule]

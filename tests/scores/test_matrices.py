@@ -229,7 +229,7 @@ def images(scores, **options):
 
 
 @pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("on_disk", [False, True])
+@pytest.mark.parametrize("on_disk", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_neither_shift_nor_scale_makes_scores_symmetric(scale, on_disk):
     for scores, symmetric in ((UNEQUAL, 0), (EQUAL, 1)):
         scores = SCALES[scale](scores)

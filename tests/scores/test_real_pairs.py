@@ -58,6 +58,7 @@ def test_group_rates_with_intervals(rfw):
     assert band.lower.sel(group="African") > band.upper.drop_sel(group="African").max()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::frkit.DataWarning")
 def test_n_sigma_of_the_papers_own_database(rfw):
     """Another encoder than theirs: the EERs of all people, by their definition."""

@@ -143,6 +143,7 @@ def test_what_makes_no_sense_is_refused(call, message):
 
 
 # --- canonical systems ---------------------------------------------------------------------------
+@pytest.mark.slow
 @pytest.mark.parametrize("index", ["sfi", "cfi", "dfi"])
 @pytest.mark.parametrize("kind", ["fair", "unfair", "highly unfair"])
 def test_canonical_systems_lie_near_the_printed_balanced_values(index, kind):
@@ -165,6 +166,7 @@ def test_canonical_scores_follow_the_beta_laws_that_were_asked_for():
             assert stats.kstest(scores, stats.beta(a, b).cdf).statistic < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:fewer than 100 scores")
 def test_floor_of_dfi_near_the_stored_figures():
     """Fair groups of 100, 1000, 2000 scores of each kind give .934, .868, .928."""

@@ -64,8 +64,7 @@ def drawn_people(identity, group, seed, size, number):
     return [np.repeat(counts.identity.values, row) for row in counts.values]
 
 
-@pytest.mark.parametrize("make", [fk.score_tensor, tied], ids=["cosine", "ties"])
-@pytest.mark.parametrize("size", [None, 9])
+@pytest.mark.parametrize("make, size", [(fk.score_tensor, None), (tied, 9)], ids=["cosine", "ties"])
 def test_rates_of_subsets_are_those_of_the_twin(make, size):
     faces = small_faces()
     scores = make(faces)
@@ -110,6 +109,7 @@ def test_a_list_of_pairs_gives_what_the_tensor_gives(step):
 # --- invariances ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_order_of_images_and_of_groups_changes_nothing():
     faces = small_faces()
     turned = faces.isel(image=np.random.default_rng(0).permutation(faces.sizes["image"]))
@@ -120,6 +120,7 @@ def test_the_order_of_images_and_of_groups_changes_nothing():
     xr.testing.assert_allclose(backwards.n_signed.isel(group=[1, 0]), first.n_signed)
 
 
+@pytest.mark.slow
 def test_further_groups_and_models_leave_the_subsets_alone():
     faces = small_faces(groups={**GROUPS, "c": {"share": 5, "kappa": (10, 40)}}, n=65)
     options = dict(by="group", subsets=5, fpr=0.1)
@@ -206,6 +207,7 @@ def test_parity_at_a_threshold_is_equation_1():
 # --- the published tables ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_table_2_follows_from_table_1_and_the_printed_sigma_but_for_two_cells():
     table = published()
     groups = ("African", "Caucasian", "Indian")

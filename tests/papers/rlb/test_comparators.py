@@ -41,7 +41,7 @@ def twin(x, z):
     return (a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum())
 
 
-@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("classes", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_distance_correlation_and_its_permutations_are_the_definition(classes):
     """Permutations assign labels to whole people."""
     faces = labelled(n=45, classes=classes, per_person=3)

@@ -65,8 +65,8 @@ def test_printed_rlb_is_printed_mutual_information_over_entropy(shares, h, infor
     ("options", "least"),
     [
         (dict(distance=0), -0.01),
-        (dict(distance=2), 0.24),
-        (dict(distance=4, both_sides=True), 0.40),
+        pytest.param(dict(distance=2), 0.24, marks=pytest.mark.slow),
+        pytest.param(dict(distance=4, both_sides=True), 0.40, marks=pytest.mark.slow),
         pytest.param(dict(distance=10), 0.64, marks=pytest.mark.slow),
         pytest.param(dict(distance=2, shares=[0.25] * 4), 0.70, marks=pytest.mark.slow),
     ],
@@ -125,7 +125,7 @@ def test_numbers_of_a_result_fit_each_other(two_attributes):
     assert between.verdict == "not detectable"
 
 
-@pytest.mark.parametrize("scale", [2.0**60, 1e9, 1e18, 1e30, 1e-15])
+@pytest.mark.parametrize("scale", [1e30, 1e-15])
 def test_no_number_depends_on_the_scale_of_an_embedding(scale):
     faces = shifted_classes(400, 8, distance=0, seed=0)
     scaled = faces.assign(embedding=faces.embedding * np.float32(scale))

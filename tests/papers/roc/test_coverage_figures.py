@@ -7,14 +7,14 @@ from drawn_ends import band_ends
 import frkit as fk
 
 FAR = [1e-3, 1e-2, 1e-1]
-pytestmark = pytest.mark.filterwarnings("ignore::frkit.DataWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frkit.DataWarning")]
 
 
 @pytest.fixture(scope="module")
 def both():
     """A study of two schemes."""
-    mix = fk.vmf.mixture(20, 16, kappa=(10, 40), seed=3)
-    options = {"per_identity": 5, "far": FAR, "replicates": 10, "seed": 3, "progress": False}
+    mix = fk.vmf.mixture(12, 16, kappa=(10, 40), seed=3)
+    options = {"per_identity": 4, "far": FAR, "replicates": 4, "seed": 3, "progress": False}
     return fk.studies.coverage(mix, n_datasets=2, schemes=("image", "identity"), **options)
 
 

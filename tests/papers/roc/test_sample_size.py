@@ -87,7 +87,7 @@ def test_the_power_of_a_difference_by_hand():
     np.testing.assert_allclose(plan.curve_value, expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("far", [FAR, 1e-3])
+@pytest.mark.parametrize("far", [FAR, pytest.param(1e-3, marks=pytest.mark.slow)])
 def test_at_least_ten_errors_are_expected(pilot, far):
     """A wide interval needs next to nobody, but ten rejected and ten accepted pairs."""
     rates = fk.evaluate(fk.score_tensor(pilot), far=[far])["empirical"]
@@ -97,6 +97,7 @@ def test_at_least_ten_errors_are_expected(pilot, far):
     assert int(plan.n_identities) == np.ceil(100 * max(fewest, 0.02))
 
 
+@pytest.mark.slow
 def test_it_is_said_where_ten_errors_decide(pilot, plan):
     """Different goals take the same number of people there, so each has a number of its own."""
     assert int(plan.n_for_goal) == int(plan.n_identities)
