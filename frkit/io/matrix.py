@@ -41,6 +41,7 @@ from frkit.scores.tensor import block_side, labelled_tensor
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
+LIKE_ITSELF = 0.9  # share of other genuine scores above which those of an image with itself are
 DOUBTFUL = 2.0  # standard errors below one half from which on a direction by name is asked about
 SAME_IMAGES = (
     "the same people are on the rows and the columns of this square matrix. Are row i and column i "
@@ -53,9 +54,10 @@ IMAGES_OR_PEOPLE = (
     "or of people, where a row and a column of one name are two images of that person, and not the "
     "same; nothing says whom an image shows"
 )
-NAMES_APART = (
-    "name them apart, as by fk.score_matrix(values, people, people, probe=['a/' + name for name in "
-    "names], reference=['b/' + name for name in names])"
+EQUAL_NAMES = (
+    "a row and a column of one name, such as {!r}, score above other pairs of one person in only "
+    "{:.2f} of cases, and an image is most like itself. Are they one image, whose scores with "
+    "itself are left out, or two, as of two cameras?"
 )
 OF_IMAGES = (
     "the matrix is symmetric, so row i and column i are one image, and no two images of one person"
@@ -164,11 +166,17 @@ def score_matrix(
     if isinstance(scores, np.ndarray):
         warn_of_decisions(scores)
     require(probes["identity"].isin(references["identity"]).any(), NOBODY_SHARED)
-    if _are_one_set(probes, references, labels["image"][0] is not None, same_images):
+    has_names = labels["image"][0] is not None
+    if has_names and same_images is False:
+        for side, table in zip(SIDES, (probes, references)):
+            table.index = f"{side}/" + table.index
+    if _are_one_set(probes, references, has_names, same_images):
         references = probes
     images = probes.index, references.index
     is_part = isinstance(scores, np.ndarray) and {*probes.index} != {*references.index}
     refuse_half(scores, *images, equal_cells=is_part)
+    if has_names and same_images is None and isinstance(scores, np.ndarray):
+        _ask_about_equal_names(scores, probes, references, missing, distance)
     ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
     side = block_side(max(scores.shape))
     lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
@@ -260,11 +268,6 @@ def _are_one_set(probes, references, has_names, same_images):
         "one set of images is a square with the same labels on rows and columns",
     )
     if has_names:
-        require(
-            not are_equal or same_images is not False,
-            "rows and columns have the same names of images, so they are the same images; where "
-            f"they are others, {NAMES_APART}",
-        )
         return are_equal
     are_people = sorted(probes["identity"]) == sorted(references["identity"])
     require(
@@ -273,6 +276,22 @@ def _are_one_set(probes, references, has_names, same_images):
         [{"same_images": answer} for answer in (True, False) if are_equal or not answer],
     )
     return bool(same_images)
+
+
+def _ask_about_equal_names(scores, probes, references, missing, distance):
+    """Ask whether equal names of both sides are one image, if it is hardly like itself."""
+    apart = [f"{side}/" + table.index for side, table in zip(SIDES, (probes, references))]
+    people = probes["identity"], references["identity"]
+    who, shown = shown_scores(scores, apart, missing, distance, people)
+    images, _ = shown_scores(scores, apart, missing, distance, (probes.index, references.index))
+    is_self = images.is_same() & np.isfinite(shown)
+    if is_self.sum() < FEWEST_ROWS or _is_symmetric(scores, missing):
+        return
+    is_genuine = who.is_same()
+    area, _ = share_above(shown[is_genuine], is_self[is_genuine])
+    name = images.names[images.probe[is_self][0]]
+    why = EQUAL_NAMES.format(str(name), area)
+    require(area > LIKE_ITSELF, why, [{"same_images": answer} for answer in (True, False)])
 
 
 def _warn_of_failed(lazy, probes, references, symmetric, failed):

@@ -255,9 +255,24 @@ def test_a_square_of_people_is_asked_about_in_python(frame):
 def test_same_images_that_cannot_be_are_refused():
     with refused("square"):
         fk.score_matrix(A, PEOPLE, PEOPLE[::-1], same_images=True)
-    with refused("rows and columns", "images"):
-        names = {"probe": NAMES, "reference": NAMES}
-        fk.score_matrix(A, PEOPLE, PEOPLE, **names, same_images=False)
+
+
+def test_images_of_one_name_that_are_hardly_like_themselves_are_asked_about(tmp_path):
+    """Near infrared beside visible light: files of one name in two folders are two images."""
+    others = np.lexsort([np.roll(SHOT, 1), WHO])  # another image of the same person
+    scores = A[:, others]
+    pd.DataFrame(scores, NAMES, NAMES).to_csv(tmp_path / "vis_nir.csv")
+    options = {"identity": "{name}_{number}.jpg"}
+    with refused(answers=[{"same_images": True}, {"same_images": False}]):
+        fk.open_data(tmp_path / "vis_nir.csv", **options)
+    of_one = frr(scores[OFF], SAME[OFF])
+    of_two = frr(scores.ravel(), SAME.ravel())
+    for same_images, expected in ((True, of_one), (False, of_two)):
+        options["same_images"] = same_images
+        data = fk.open_data(tmp_path / "vis_nir.csv", **options)
+        assert frr_of(data) == pytest.approx(expected)
+    data = fk.open_data(pd.DataFrame(A, NAMES, NAMES), identity=options["identity"])
+    assert frr_of(data) == pytest.approx(OF_SQUARE)
 
 
 def test_people_of_a_rectangle_need_no_answer():

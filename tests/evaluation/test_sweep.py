@@ -244,7 +244,7 @@ def designs():
         "own similarity": looked_up(score, faces),
         "asymmetric": fk.score_matrix(
             sides + np.triu(np.full_like(score, 0.5)), who, who, probe=names, reference=names,
-            missing=-1, attributes=gender,
+            same_images=True, missing=-1, attributes=gender,
         ),
         "rectangle": rectangle,
         "models": fk.score_tensor(
@@ -285,7 +285,9 @@ def test_an_image_of_which_all_comparisons_failed_is_marked_and_left_out():
     score, faces = table("equal", seed=1)
     score[4, :] = score[:, 4] = np.nan
     who, names = faces.identity.values, faces.image.values
-    kept = fk.sweep(fk.score_matrix(score, who, who, probe=names, reference=names))
+    kept = fk.sweep(
+        fk.score_matrix(score, who, who, probe=names, reference=names, same_images=True)
+    )
     pairs = kept["pairs"]
     assert pairs.failed.values.nonzero()[0].tolist() == [4]
     failed = np.isnan(pairs.score.values)
@@ -293,7 +295,7 @@ def test_an_image_of_which_all_comparisons_failed_is_marked_and_left_out():
     others = np.arange(len(who)) != 4
     left = fk.score_matrix(
         score[others][:, others], who[others], who[others], probe=names[others],
-        reference=names[others],
+        reference=names[others], same_images=True,
     )  # fmt: skip
     rates = [fk.evaluate(s, far=FAR, weighting="pair")["empirical"] for s in (kept, left)]
     for name in ("threshold", "far", "frr", "eer"):

@@ -225,7 +225,8 @@ SCALES = {
 
 def images(scores, **options):
     names = [f"image {k}" for k in range(40)]
-    return fk.score_matrix(scores, TWENTY, TWENTY, probe=names, reference=names, **options)
+    options |= {"probe": names, "reference": names, "same_images": True}
+    return fk.score_matrix(scores, TWENTY, TWENTY, **options)
 
 
 @pytest.mark.parametrize("scale", SCALES)
