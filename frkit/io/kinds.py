@@ -62,10 +62,6 @@ def guessed_kind(contents, options, path):
     if not contents.is_table():
         return _kind_of_arrays(contents, options, path, are_faces, are_pairs)
     table = without_words(contents.data.head(PREVIEW), options.get("missing"))
-    numbered = [name for name in table if str(name).isdigit()]
-    n_rows = len(contents.data)
-    if are_places(numbered) and not (are_faces or are_pairs) and n_rows == len(numbered):
-        _ask_square("the table", (n_rows, len(numbered)))
     return _kind_of_table(table, options, are_faces, are_pairs)
 
 
@@ -147,8 +143,6 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     are_faces |= "identity" in columns
     are_faces |= "labels" in options and not looks_like_pairs(table)
     are_numbers = all(is_number_column(table.iloc[:, number]) for number in range(1, len(header)))
-    if not are_faces and len({*header}) < len(header) and are_numbers:
-        return "matrix"  # of a table, names would be distinct
     check_header(header)
     ask_about_people(table, [table[name] for name in header])
     if are_faces:
@@ -163,8 +157,6 @@ def _kind_of_table(table, options, are_faces, are_pairs):
             f"columns such as {listed(numbered, 1)} are numbered: are these scores of images "
             "(rows) with images or people (columns)"
         )
-    if header[0] == "" and are_numbers:
-        return "matrix"
     _ask_what(table, are_numbers and len(header) > 2 and is_named)
 
 

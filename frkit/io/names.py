@@ -56,17 +56,18 @@ _WITHIN = _sets(
     decision="""decision decisions accept accepted reject rejected pred predicted prediction
         predictions verified hypothesis output verdict result""",
     no_score="""liveness detection det weight count number id""",
-    measured="""quality age confidence conf threshold thr pose yaw pitch roll blur
+    measured="""quality confidence conf threshold thr pose yaw pitch roll blur
         sharpness landmark landmarks bbox box time gap fold year iod width height size
         index line row""",
     rows="""count counts frequency freq multiplicity weight weights rank""",
-    attribute="""gender sex race ethnicity ethnic ethn skin nationality country""",
+    attribute="""age gender sex race ethnicity ethnic ethn skin nationality country""",
 )
 DECISION = _WITHIN["decision"]
-NO_SCORE = _WITHIN["no_score"] | _WITHIN["measured"]
+NO_SCORE = _WITHIN["no_score"] | _WITHIN["measured"] | {"age"}
+ATTRIBUTES = _WITHIN["attribute"]
 OF_ROWS = _WITHIN["rows"]  # of columns that say how many comparisons a row is, or which
 # of columns beside those with roles, which say nothing about what a row is
-EXPLAINED = _WITHIN["measured"] | _WITHIN["attribute"] | DECISION | NAMES["image"]
+EXPLAINED = _WITHIN["measured"] | ATTRIBUTES | DECISION | NAMES["image"]
 
 _TRUTH = _sets(
     genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass

@@ -8,7 +8,7 @@ from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.cells import WITH_FRAME, as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.joins import agree_mostly, share_above
 from frkit.io.names import (
-    DECISION,
+    ATTRIBUTES,
     IDS,
     NAMES,
     NO_SCORE,
@@ -50,10 +50,8 @@ def looks_like_pairs(table):
     if any(simplified(stem) in {"id", "ids"} | NAMES["identity"] for stem in sides):
         return True
     has_score = bool(scores) or any(map(role_of_score, table))
-    truths = [name for name in table if _says_truth(name, table[name])]
-    if truths and not has_score:  # perhaps words such as "mated" and the only numbers
-        has_score = len(table.columns) == 2 and len(truths) == 1 and any(fractions(table))
-    return has_score + bool(truths) + bool(sides) >= 2
+    has_truth = any(_says_truth(name, table[name]) for name in table)
+    return has_score + has_truth + bool(sides) >= 2
 
 
 def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
@@ -88,8 +86,8 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
     if needs_score and not roles.scores():
         _ask_scores(roles, table, sample)
     for name in roles.free(table):
-        is_text = np.ndim(sample[name].iloc[0]) == 0 and not is_number_column(sample[name])
-        if is_text and can_be_named(name) and not words_of(name) & DECISION:
+        is_attribute = bool(words_of(name) & ATTRIBUTES) and not is_number_column(sample[name])
+        if is_attribute and can_be_named(name):
             roles.attributes[name] = [name]
         else:
             roles.unused.append(name)

@@ -35,6 +35,7 @@ from frkit.io.names import (
     NAMES,
     OF_ATTACKS,
     OF_ROWS,
+    side_columns,
     simplified,
     truth_of,
     words_of,
@@ -286,8 +287,8 @@ def _ask_about_others(lines):
     Their rows may be no comparisons alike: of other models or parts, failed, or several in one.
     """
     roles, table = lines.roles, lines.table
-    attributes = {name for name, columns in roles.attributes.items() if columns == [name]}
-    free = {*roles.unused, *attributes} - roles.from_user
+    of_sides = {name for pair in side_columns([*table]).values() for name in pair}
+    free = {*roles.unused} - roles.from_user - of_sides
     if roles.from_user & {"genuine", "impostor"}:
         free = {name for name in free if truth_of(name) not in TRUTH}
     others = [name for name in table if name in free and _may_tell_rows_apart(name, table[name])]

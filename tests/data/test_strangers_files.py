@@ -147,16 +147,17 @@ def test_a_column_that_may_say_what_a_row_is_is_asked_about(name, labels):
 
 
 @pytest.mark.filterwarnings("error::frkit.DataWarning")
-@pytest.mark.parametrize("name", ["gender", "quality", "detected", "row_number", "seconds"])
+@pytest.mark.parametrize("name", ["gender", "quality", "detected", "row_number", "loudness"])
 def test_a_column_that_says_nothing_about_its_row_is_not_asked_about(name):
     cells = {
         "gender": np.resize(["f", "m"], len(SAME)),
         "quality": np.resize([50, 60, 70], len(SAME)),
         "detected": 1,
         "row_number": np.arange(len(SAME)),
-        "seconds": np.linspace(0.5, 0.7, len(SAME)),
+        "loudness": np.resize([0.5, 0.6, 0.7], len(SAME)),
     }
-    fk.open_data(TABLE.assign(**{name: cells[name]}))
+    data = fk.open_data(TABLE.assign(**{name: cells[name]}))
+    assert (name in data["images"]) == (name == "gender")
 
 
 @pytest.mark.parametrize("column", ["score", "distance", "value"])
@@ -238,3 +239,22 @@ def test_scores_given_beside_a_list_that_has_scores():
     options["columns"]["FTA"] = None
     data = fk.open_data(table, **options)
     np.testing.assert_allclose(data["pairs"].score.values, -COSINE[FIRST, SECOND])
+
+
+@quiet
+def test_distances_that_are_called_scores_are_asked_about_where_a_pattern_says_who_it_is():
+    names = np.array([f"{who}_{number}.jpg" for number, who in enumerate(PEOPLE)])
+    table = pd.DataFrame({"image1": names[FIRST], "image2": names[SECOND]})
+    table["score"] = 1 - COSINE[FIRST, SECOND]
+    with refused("score") as question:
+        fk.open_data(table, identity="{name}_{number}.jpg")
+    data = fk.open_data(table, identity="{name}_{number}.jpg", **question.value.answers[0])
+    np.testing.assert_allclose(data["pairs"].score.values, COSINE[FIRST, SECOND] - 1)
+
+
+@quiet
+def test_columns_of_both_sides_can_be_left_out_by_what_they_share():
+    cameras = {"camera1": WHO[FIRST] % 3, "camera2": WHO[SECOND] % 3}
+    table = TABLE.assign(**cameras)
+    assert "camera" in fk.open_data(table)["images"]
+    assert "camera" not in fk.open_data(table, columns={"camera": None})["images"]
