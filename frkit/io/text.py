@@ -10,7 +10,7 @@ import pandas as pd
 
 from frkit.base import InputError, require
 from frkit.data.files import encoding_of, open_text, opener, reading
-from frkit.data.labels import ABRIDGED, NO_WIDTH, stripped
+from frkit.data.labels import ABRIDGED, stripped
 from frkit.io.cells import FRACTION, NO_NUMBER, NUMBER, THOUSANDS, refuse_cells
 from frkit.io.names import NAMES, WEAK, is_known_name, simplified
 
@@ -200,8 +200,6 @@ def text_layout(path):
 
 def _delimiter(path, lines):
     """Return the separator of the cells; None for blanks."""
-    if ".tsv" in path.suffixes:
-        return "\t"
     for mark in "\t;,|":
         is_in_first = mark in lines[0] or mark == "\t"  # LFW's first line is a number
         if is_in_first and sum(mark in line for line in lines) > len(lines) / 2:
@@ -282,8 +280,6 @@ def _clean(column, layout):
         line = column.index[np.append(is_open, False)[codes]][0]
         raise InputError(f"line {line}: a cell has no end: was an open quote left?")
     cells = cells.str.strip()
-    if cells.str.contains(f"[{NO_WIDTH}]").any():
-        cells = cells.map(stripped)
     if layout.decimal == "," and cells[~cells.isin(NO_NUMBER)].map(is_number).all():
         has_point = cells.str.contains(".", regex=False).to_numpy(bool)
         if cells.str.contains(",", regex=False).any():

@@ -106,7 +106,7 @@ def consistency(
 
     curves = along("seed", range(seeds), for_seed, progress)
     n_images = curves.n_images.isel(seed=0, drop=True)
-    result = curves.assign(truth=truth, n_images=n_images)
+    result = xr.Dataset({"frr": curves.frr, "truth": truth, "n_images": n_images})
     n_full = 0 if exact else population.sizes["image"]
     return result.assign_attrs(kind="studies.consistency", exact=int(exact), n_full=n_full)
 
@@ -240,7 +240,8 @@ def split(faces: xr.Dataset, seed: int = 0) -> tuple[xr.Dataset, xr.Dataset]:
         if images.size > 1:
             images = rng.permutation(images)
             half = (images.size + extra) // 2
-            extra ^= images.size % 2
+            if images.size % 2 == 1:
+                extra = 1 - extra
             in_first.extend(images[:half])
             in_second.extend(images[half:])
     require(len(in_first) > 0, "no identity has two images: there is nothing to split")
