@@ -198,5 +198,6 @@ def difference(comparison: xr.Dataset, ax: Axes | None = None) -> Axes:
     reference(ax, attrs["null"], "no difference", ":")
     about = caption(attrs).replace(" band", f" band of the paired {attrs['contrast']}", 1)
     sign = "/" if attrs["contrast"] == "ratio" else "\u2212"
-    ylabel = f"{attrs['a']} {sign} {attrs['b']}\n{attrs['label']}"
+    first, second = (attrs.get(name, name.upper()) for name in "ab")  # several have their names
+    ylabel = f"{first} {sign} {second}\n{attrs['label']}"
     return finish_levels(ax, levels, ylabel, [about])

@@ -145,6 +145,15 @@ def test_the_difference_has_a_linear_axis_and_a_line_of_no_difference(ax):
     assert "band of the paired difference" in ax.get_title(loc="left")
 
 
+def test_the_differences_of_all_models_are_drawn_by_their_names(ax):
+    evaluation = two_models()
+    comparison = fk.compare(evaluation, "frr", models=("A", "B"))
+    several = fk.compare(evaluation, "frr", models="all")
+    fk.plot.difference(several, ax=ax)
+    line = labelled(ax, "A \u2212 B").get_ydata()
+    np.testing.assert_allclose(line, comparison.estimate)
+
+
 # --- studies -------------------------------------------------------------------------------------
 
 
