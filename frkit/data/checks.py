@@ -159,7 +159,7 @@ def refuse_scores(embedding, answers=()):
             role is None,
             f"the embedding is square, with one value on its diagonal, as a matrix "
             f"of {role}s between images is; such an array is given as "
-            f"fk.score_matrix(values, identity, identity{distance})",
+            f"fk.score_matrix(values, identity, identity, same_images=True{distance})",
             answers,
         )
 

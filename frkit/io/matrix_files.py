@@ -30,7 +30,8 @@ SHOWN = 30  # rows and columns that show what a table contains
 NO_NAMES = "a pattern reads names of images, but it is not clear which arrays have them"
 NO_PEOPLE = (
     "no array says who is on each row and each column of the matrix; a table of labels may have a "
-    "row for each image; in Python also fk.score_matrix(values, identity, identity). Scores of "
+    "row for each image; in Python also fk.score_matrix(values, identity, identity, "
+    "same_images=True). Scores of "
     "pairs (rows) by models (columns) are fk.pairs(values.T, labels, model=['a', 'b'])"
 )
 NO_MATRIX = (
