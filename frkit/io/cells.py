@@ -30,7 +30,7 @@ def several_marks(missing):
     """Return marks of failed comparisons, of which the user may give one or several, as a list."""
     if missing is None:
         return []
-    return [missing] if isinstance(missing, str) else np.ravel(np.array(missing, object)).tolist()
+    return [*missing] if pd.api.types.is_list_like(missing) else [missing]
 
 
 def without_words(table, missing):

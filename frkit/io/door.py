@@ -242,6 +242,11 @@ def kind_of(data) -> str:
     if {"image", "feature"} <= dims:
         return "faces"
     if {"probe", "reference"} <= dims:
+        require(
+            "probe_identity" in data.coords,
+            "this DataArray does not say who is on its rows and columns: "
+            "fk.open_data(values.to_pandas(), kind='matrix') reads their names",
+        )
         return "a score tensor"
     raise InputError(
         f"this {type(data).__name__} contains neither faces nor scores as frkit makes them: "

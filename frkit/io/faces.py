@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -26,11 +27,13 @@ from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
 from frkit.io.face_roles import cosines_of_rows, face_roles, free_labels, gathered
+from frkit.io.frames import by_row
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import labels_by_name, labels_in_order
 from frkit.io.models import names_models, read_by_model
 from frkit.io.notices import warn_of_parts, warn_of_spellings, warn_of_strangers
+from frkit.io.roles import refuse_attacks
 
 WHOSE = ("identity", "image")
 FEWEST = 20  # images that show what a number means
@@ -156,7 +159,9 @@ def stacked_faces(models: dict[str, xr.Dataset]) -> xr.Dataset:
 
 def faces_of_contents(contents, options):
     """Return the faces Dataset of a file or table; options : of `open_data`."""
-    if names_models(options) and contents.is_table():
+    if names_models(options):
+        if not contents.is_table():
+            contents, options = _as_table(contents, options)
         return stacked_faces(read_by_model(contents, options, faces_of_contents))
     user_columns = dict(options.get("columns") or {})
     identity, labels = options.get("identity"), options.get("labels")
@@ -182,6 +187,8 @@ def faces_of_contents(contents, options):
         if contents.is_table() and "kind" not in options:
             ask_about_people(contents.data, more.values())
     roles = face_roles(columns, user_columns)
+    others = free_labels(roles, columns)
+    refuse_attacks({name: pd.Series(values) for name, values in others.items()})
     warn_of_parts(roles, columns)
     of_images = {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
     of_images |= _attributes(columns, roles)
@@ -197,12 +204,23 @@ def faces_of_contents(contents, options):
     return data.assign_attrs(roles.attrs())
 
 
+def _as_table(contents, options):
+    """Return arrays, and labels in their order, as a table with a vector for each image."""
+    arrays = {name: array[:] for name, array in contents.data.items()}
+    labels = options.get("labels")
+    if labels is not None and all(np.ndim(array) > 1 for array in arrays.values()):
+        arrays |= labels_in_order(labels)
+        options = {name: value for name, value in options.items() if name != "labels"}
+    n_rows = max(map(len, arrays.values()))
+    rows = {name: [*array] for name, array in arrays.items() if len(array) == n_rows}
+    return replace(contents, data=by_row(pd.DataFrame(rows))), options
+
+
 def _attributes(columns, roles):
     """Return the attributes: those that are named, and all other labels with usable names."""
     named = {name: columns[column] for name, [column] in roles.attributes.items()}
     usable = [name for name in roles.free(columns) if can_be_named(name)]
-    n_images = np.shape(columns[roles.column("embedding")])[-2]
-    labels = free_labels(roles, columns, n_images)
+    labels = free_labels(roles, columns)
     not_read(sorted({*usable}.difference(labels)), "not one label per image")
     return {name: labels[name] for name in usable if name in labels} | named
 

@@ -119,4 +119,5 @@ def _is_of_labels(cell):
             "fk.open_data(frame.astype({'score': float}))",
         )
         return len(cell) == 0 or isinstance(cell[0], (int, float, np.number))
-    return not isinstance(cell, dict) and not (isinstance(cell, bytes) and not cell.isascii())
+    is_binary = isinstance(cell, bytes) and not cell.isascii()
+    return not (isinstance(cell, (dict, set)) or is_binary)

@@ -38,7 +38,10 @@ NO_LABELS = (
     "fk.pairs(np.load('scores.npy'), np.load('labels.npy')), of text fk.pairs("
     "np.loadtxt('scores.txt'), np.loadtxt('labels.txt'))"
 )
-PROBABILITIES = "columns 0 and 1 may be the probabilities of a classifier: that of 1 is a score"
+PROBABILITIES = (
+    "columns 0 and 1 may be the probabilities of a classifier, where that of 1 is a score; or a "
+    "score and its label"
+)
 PREVIEW = 200  # rows that show what a table contains
 
 
@@ -125,9 +128,9 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "faces"
     is_named = not are_places(header) or has_embedding(table)  # else lines have no header
     of_classes = [
-        {"columns": {"score": "1", "genuine": name}}
+        {"columns": {"score": "0" if name == "1" else "1", "genuine": name}}
         for name in header
-        if {*header} == {"0", "1", name} and are_truth(table[name])
+        if {"0", "1"} <= {*header} <= {"0", "1", name} and are_truth(table[name])
     ]
     require(not of_classes, PROBABILITIES, of_classes)
     require(len(header) > 1 or has_embedding(table), NO_LABELS)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require
+from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.sides import SIDES, WHO
 from frkit.io.arrays import CELLS
@@ -34,6 +35,7 @@ NO_PEOPLE = (
     "same_images=True). Scores of "
     "pairs (rows) by models (columns) are fk.pairs(values.T, labels, model=['a', 'b'])"
 )
+NO_SCORES = "only one array has the scores; one that says which of them count makes others NaN"
 NO_MATRIX = (
     "no array is clearly a matrix of scores: which one is it? Those of several models are "
     "fk.open_data({name: fk.score_matrix(data[name], people, people, same_images=True, "
@@ -56,6 +58,7 @@ def matrix_of_contents(contents, options):
     user_columns = both_sides(options.get("columns"), None if pattern else identity)
     roles = matrix_roles(arrays, user_columns, is_certain=True)
     warn_of_parts(roles, arrays)
+    not_read([name for name in roles.unused if np.ndim(arrays.get(name)) == 2], NO_SCORES)
     who, attributes = _labels(arrays, roles)
     if pattern is not None:
         who = _by_pattern(who, pattern, arrays, roles)

@@ -56,7 +56,7 @@ _WITHIN = _sets(
     decision="""decision decisions accept accepted reject rejected pred predicted prediction
         predictions verified hypothesis output verdict result""",
     no_score="""liveness detection det weight count number id""",
-    measured="""quality confidence conf threshold thr pose yaw pitch roll blur
+    measured="""quality confidence conf threshold thr duration pose yaw pitch roll blur
         sharpness landmark landmarks bbox box time gap fold year iod width height size
         index line row""",
     rows="""count counts frequency freq multiplicity weight weights rank""",

@@ -80,7 +80,8 @@ def warn_of_strangers(scores, is_genuine, people, attributes):
         if sides.reference is not None:
             why = (
                 "if they are of two people, eyes or fingers, make the names of both, such as "
-                f"frame.person + '_' + frame.{name}, {WITH_FRAME}"
+                f"frame.person + '_' + frame.{name}, {WITH_FRAME}; if it says that images failed, "
+                "leave these out"
             )
             parts[f"that differ in {name!r}"] = ~sides.is_same(), FEWEST, why
     for which, (is_part, fewest, why) in parts.items():

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, real_numbers, require, warn
+from frkit.base import listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
 from frkit.io.cells import (
     WITH_FRAME,
-    as_numbers,
     is_number_column,
     refuse_cells,
     to_numbers,
@@ -29,11 +28,8 @@ from frkit.io.joins import agree_mostly, ask_who, identities_from, readings_of_n
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import names_models, read_by_model
 from frkit.io.names import (
-    ATTACKS,
     EXPLAINED,
-    MOST_WORDS,
     NAMES,
-    OF_ATTACKS,
     OF_ROWS,
     side_columns,
     simplified,
@@ -60,7 +56,7 @@ from frkit.io.repeated import (
     warn_of_equal_rows,
     warn_of_twice,
 )
-from frkit.io.roles import MOST_MODELS, Roles, models_column
+from frkit.io.roles import MOST_MODELS, Roles, are_labels, models_column, refuse_attacks
 
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
@@ -75,12 +71,13 @@ TWO_DIRECTIONS = (
     "and scores of pd.read_csv"
 )
 ROWS_ALIKE = (
-    "each row counts as one comparison of one model, whatever {} says. Where rows are of several "
-    "models, that is the role model. Where some are of other parts such as training, of failed "
-    "comparisons, of attacks or of the best candidates alone, keep the right ones, as in "
-    "frame[frame[{!r}] == 'test']; where a row stands for several, it is "
-    "fk.open_data(frame.loc[frame.index.repeat(frame[{!r}])].reset_index(drop=True)"
-    f".drop(columns={{!r}})), {WITH_FRAME}. Or these are labels, or mean nothing"
+    "each row counts as one comparison of one model, whatever {0} says. Where rows are of several "
+    "models, that is the role model. Where some are of other parts such as training, or of failed "
+    "comparisons, or of the best candidates alone, keep the right ones, as in "
+    "frame[frame[{1!r}].astype(str) == {2!r}]; where a row without names stands for several, it is "
+    "fk.open_data(frame.loc[frame.index.repeat(frame[{1!r}])].reset_index(drop=True)"
+    f".drop(columns={{1!r}})), {WITH_FRAME}. An eye, a finger or a site belongs to the name of a "
+    "person. Or these are labels, or mean nothing"
 )
 NUMBERS_OF_IMAGES = (
     "; or images of each person have the same numbers: leave these out, or name images by both, "
@@ -104,27 +101,13 @@ def pairs_of_contents(contents, options):
     )
     require(len(table) > 0, "the table has no row")
     check_header([*table])
+    table = table.loc[:, [np.ndim(cell) == 0 for cell in table.iloc[0]]]
     columns = dict(options.pop("columns", {}))
-    _refuse_attacks(table.drop(columns=[*columns], errors="ignore"))
+    refuse_attacks(table.drop(columns=[*columns], errors="ignore"))
     table = without_words(table, options.get("missing"))
     if "model" not in table:  # None says that no column has this role
         columns.pop("model", None)
     return _list_of_pairs(table, columns, preset=contents.roles, rule=contents.who, **options)
-
-
-def _refuse_attacks(table):
-    """Refuse columns about presentation attacks, which are neither genuine nor impostor pairs."""
-    for name, column in table.items():
-        labels = column.unique()[:MOST_WORDS].tolist()
-        has_attacks = any(simplified(label) in ATTACKS for label in labels)
-        is_about_them = bool(words_of(name) & OF_ATTACKS) and _are_labels(column)
-        if has_attacks or is_about_them:
-            raise InputError(
-                f"column {name!r} is about presentation attacks, which are neither genuine nor "
-                f"impostor pairs; its labels are {listed(labels, 6)}. The other pairs are "
-                f"frame[frame[{name!r}].isin(LABELS)], with their LABELS, or of blank cells "
-                f"frame[frame[{name!r}].isna()], {WITH_FRAME}"
-            )
 
 
 @dataclass
@@ -287,41 +270,49 @@ def _ask_about_others(lines):
     Their rows may be no comparisons alike: of other models or parts, failed, or several in one.
     """
     roles, table = lines.roles, lines.table
-    of_sides = {name for pair in side_columns([*table]).values() for name in pair}
-    free = {*roles.unused} - roles.from_user - of_sides
+    of_user = {*roles.from_user}
+    for stem, sides in side_columns([*table]).items():
+        of_user |= {*sides} if stem in of_user else set()
+    columns_of = {name: [name] for name in roles.unused} | roles.attributes
+    others = {
+        name: columns
+        for name, columns in columns_of.items()
+        if name not in of_user and _may_tell_rows_apart(name, table[columns])
+    }
     if roles.from_user & {"genuine", "impostor"}:
-        free = {name for name in free if truth_of(name) not in TRUTH}
-    others = [name for name in table if name in free and _may_tell_rows_apart(name, table[name])]
+        others = {name: others[name] for name in others if truth_of(name) not in TRUTH}
     if not others:
         return
-    labels = {name: name for name in others if can_be_named(name)}
-    unused = dict.fromkeys(others)
-    answers = [unused | labels, unused] if labels else [unused]
-    models = [name for name in others if _are_even(table[name])]
-    model = models_column(table[others]) or next(iter(models), None)
+    columns = [column for names in others.values() for column in names]
+    unused = dict.fromkeys(columns)
+    labels = {
+        name: sides if len(sides) > 1 else sides[0]
+        for name, sides in others.items()
+        if can_be_named(name)
+    }
+    answers = [labels, unused] if labels else [unused]
+    models = [name for name in columns if _are_even(table[name])]
+    model = models_column(table[columns]) or next(iter(models), None)
     if model:
-        others_unused = {name: None for name in others if name != model}
+        others_unused = {name: None for name in columns if name != model}
         answers.insert(0, others_unused | {"model": model})
-    roles.ask(table, ROWS_ALIKE.format(listed(others), *[others[0]] * 3), *answers)
+    [label] = table[columns[0]].mode()[:1]
+    why = ROWS_ALIKE.format(listed(columns), columns[0], str(label))
+    roles.ask(table, why, *answers)
 
 
-def _may_tell_rows_apart(name, column):
-    """Return whether a column may say what a row is: by its name, or as its labels occur again."""
+def _may_tell_rows_apart(name, columns):
+    """Return whether columns may say what a row is: by a name, or as their labels occur again."""
     words = words_of(name)
-    return bool(words & OF_ROWS) or not words & EXPLAINED and _are_labels(column)
+    if words & OF_ROWS:
+        return True
+    return not words & EXPLAINED and any(are_labels(columns[side]) for side in columns)
 
 
 def _are_even(column):
     """Return whether each of a few labels has as many rows, as of models of the same pairs."""
     n_rows = column.value_counts()
     return n_rows.nunique() == 1 and 1 < len(n_rows) <= MOST_MODELS
-
-
-def _are_labels(column):
-    """Return whether cells are words or whole numbers, which occur twice or more on average."""
-    if np.ndim(column.iloc[0]) > 0 or (as_numbers(column)[0] % 1 > 0).any():
-        return False
-    return 1 < column.nunique(dropna=False) <= len(column) / 2
 
 
 def _with_labels(labels, lines, attributes):
@@ -497,7 +488,7 @@ def _score_lines(path, table, images):
     )
     numbers = [name for name in scored if is_number_column(scored[name])]
     score = (numbers or [*scored])[-1]
-    values = to_numbers(scored.pop(score).rename("score"), blank=False)
+    values = to_numbers(scored.pop(score).rename("score"))
     return _scores_by_names(scored, values, table, images)
 
 
@@ -517,10 +508,10 @@ def _scores_by_names(names, values, table, images):
     if len(differing) > 0:
         refuse_two(of_scores, differing, names.index, "has two scores", TWO_DIRECTIONS)
     pairs = sides.either_way()
-    values = pd.Series(values, pairs[n_pairs:])
-    is_again = values.index.duplicated()
+    is_again = pd.Series(pairs[n_pairs:]).duplicated().to_numpy()
     warn_of_twice(is_again.sum())
-    values = values[~is_again].reindex(pairs[:n_pairs]).to_numpy()
-    lines = table.index[np.isnan(values)]
+    scored_pairs = pd.Index(pairs[n_pairs:][~is_again])
+    places = scored_pairs.get_indexer(pairs[:n_pairs])
+    lines = table.index[places < 0]
     require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}")
-    return values
+    return values[~is_again][places]

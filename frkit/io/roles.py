@@ -13,9 +13,18 @@ import pandas as pd
 
 from frkit.base import InputError, listed, require, require_mapping
 from frkit.data.sides import SIDES, WHO
-from frkit.io.cells import is_number_column
+from frkit.io.cells import WITH_FRAME, as_numbers, is_number_column
 from frkit.io.frames import check_header
-from frkit.io.names import DECISION, MODEL, simplified, words_of, words_of_truth
+from frkit.io.names import (
+    ATTACKS,
+    DECISION,
+    MODEL,
+    MOST_WORDS,
+    OF_ATTACKS,
+    simplified,
+    words_of,
+    words_of_truth,
+)
 
 OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO)
 OF_FACES = ("embedding", "identity", "image")
@@ -208,3 +217,25 @@ def models_column(labels):
     candidates = [name for name in labels if {simplified(name), bare[name]} & MODEL]
     several = [name for name in candidates if 1 < pd.Series(labels[name]).nunique() <= MOST_MODELS]
     return several[0] if several else None
+
+
+def refuse_attacks(table):
+    """Refuse columns about presentation attacks, which are neither genuine nor impostor pairs."""
+    for name, column in table.items():
+        labels = column.unique()[:MOST_WORDS].tolist()
+        has_attacks = any(simplified(label) in ATTACKS for label in labels)
+        is_about_them = bool(words_of(name) & OF_ATTACKS) and are_labels(column)
+        if has_attacks or is_about_them:
+            raise InputError(
+                f"column {name!r} is about presentation attacks, which are neither genuine nor "
+                f"impostor pairs; its labels are {listed(labels, 6)}. The other pairs are "
+                f"frame[frame[{name!r}].isin(LABELS)], with their LABELS, or of blank cells "
+                f"frame[frame[{name!r}].isna()], {WITH_FRAME}"
+            )
+
+
+def are_labels(column):
+    """Return whether cells are words or whole numbers, which occur twice or more on average."""
+    if np.ndim(column.iloc[0]) > 0 or (as_numbers(column)[0] % 1 > 0).any():
+        return False
+    return 1 < column.nunique(dropna=False) <= len(column) / 2

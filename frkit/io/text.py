@@ -169,10 +169,12 @@ def text_layout(path):
         lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
         require(lines, "the file is empty")
         first_line = next(iter(lines.values()))
+        mark_of_excel = first_line.strip('"').removeprefix("sep=")
         require(
-            not first_line.strip('"').startswith("sep="),
+            mark_of_excel == first_line.strip('"'),
             "the first line is for Excel, which alone reads it; in Python: "
-            "fk.open_data(pd.read_csv(path, sep=';', decimal=',', skiprows=1))",
+            f"fk.open_data(pd.read_csv(path, sep={mark_of_excel!r}, decimal="
+            f"{',' if mark_of_excel == ';' else '.'!r}, skiprows=1))",
         )
         no_comments = [line for line in lines.values() if line[0] != "#"]
         mark = _delimiter(path, no_comments or [*lines.values()])

@@ -159,7 +159,9 @@ def test_attributes_under_other_names(tmp_path):
     data = fk.open_data(written(tmp_path, table), columns=columns)
     evaluation = fk.evaluate(data, far=[FAR], by="race")
     assert evaluation["empirical"].group.values.tolist() == ["A", "B", "C"]
-    without = fk.open_data(tmp_path / "t.csv", columns=columns | {"race": None})
+    without = fk.open_data(
+        tmp_path / "t.csv", columns=columns | {"race": None, "r1": None, "r2": None}
+    )
     assert "race" not in without["images"]
     with refused("z", "x", "y"):
         fk.open_data(tmp_path / "t.csv", columns={"score": "z"})

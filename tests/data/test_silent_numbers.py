@@ -591,7 +591,8 @@ def test_labels_whose_rows_are_numbered_in_another_order_are_refused(tmp_path, c
     turned = labels.sample(frac=1, random_state=0)
     with pytest.raises(fk.InputError, match="numbers the rows in another order"):
         fk.open_data(tmp_path / "f.npy", labels=written(tmp_path, turned))
-    joined = fk.open_data(tmp_path / "f.npy", labels=written(tmp_path, labels))
+    options = {"labels": written(tmp_path, labels), "columns": {"light": "light"}}
+    joined = fk.open_data(tmp_path / "f.npy", **options)
     direct = frr_of_groups(fk.faces(vectors, who, light=LIGHT), "light")
     np.testing.assert_allclose(frr_of_groups(joined, "light"), direct)
 
@@ -928,7 +929,8 @@ def test_people_of_a_list_under_two_names_are_no_contradiction_of_its_labels():
     table = table[table.img1 != table.img2]
     table = table.assign(client_1="c" + table.person1, client_2="d" + table.person2)
     labels = pd.DataFrame({"image": pd.unique(table[["img1", "img2"]].to_numpy().ravel())})
-    fk.open_data(table, labels=labels.assign(light="dark"))
+    clients = {"client": ["client_1", "client_2"]}
+    fk.open_data(table, labels=labels.assign(light="dark"), columns=clients)
 
 
 # --- a walk through lists with their scores apart, decisions and half matrices ---

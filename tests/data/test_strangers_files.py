@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from named import named
 from refusals import noticed, refused
 
@@ -226,6 +227,7 @@ def test_a_truth_that_contradicts_numbers_within_sites_can_be_kept():
         fk.open_data(table)
     keep_truth = {"columns": {"subject_1": None, "subject_2": None}}
     assert keep_truth in question.value.answers
+    keep_truth["columns"]["site"] = ["site_1", "site_2"]
     data = fk.open_data(table, **keep_truth)
     np.testing.assert_array_equal(data["pairs"].genuine.values, SAME)
 
@@ -253,8 +255,92 @@ def test_distances_that_are_called_scores_are_asked_about_where_a_pattern_says_w
 
 
 @quiet
-def test_columns_of_both_sides_can_be_left_out_by_what_they_share():
-    cameras = {"camera1": WHO[FIRST] % 3, "camera2": WHO[SECOND] % 3}
-    table = TABLE.assign(**cameras)
-    assert "camera" in fk.open_data(table)["images"]
-    assert "camera" not in fk.open_data(table, columns={"camera": None})["images"]
+@pytest.mark.parametrize("name", ["camera", "status", "split", "finger"])
+def test_labels_of_both_sides_are_asked_about(name):
+    table = TABLE.assign(**{f"{name}_1": WHO[FIRST] % 3, f"{name}_2": WHO[SECOND] % 3})
+    with refused(f"{name}_1") as question:
+        fk.open_data(table)
+    as_labels, unused = [fk.open_data(table, **answer) for answer in question.value.answers]
+    assert name in as_labels["images"] and name not in unused["images"]
+    assert name not in fk.open_data(table, columns={name: None})["images"]
+    gender = {"gender_1": WHO[FIRST] % 2, "gender_2": WHO[SECOND] % 2}
+    assert "gender" in fk.open_data(TABLE.assign(**gender))["images"]
+
+
+# --- what a stranger found in an eighth walk -----------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("name", ["aug", "run", "layer", "view"])
+@pytest.mark.parametrize("form", ["table", "npz", "npy"])
+def test_rows_of_the_same_images_under_labels_are_asked_about(tmp_path, form, name):
+    """As flips or layers, if nothing names the images: their pairs are no genuine pairs."""
+    again = VECTORS + 0.2 * RNG.normal(size=VECTORS.shape)
+    both, who = np.concatenate([VECTORS, again]), np.tile(PEOPLE, 2)
+    labels = pd.DataFrame({"identity": who, name: np.repeat(["a", "b"], 80)})
+    options = {}
+    if form == "table":
+        source = pd.DataFrame(both).add_prefix("f").join(labels)
+    elif form == "npz":
+        source = tmp_path / "faces.npz"
+        np.savez(source, embedding=both, **{key: labels[key].to_numpy(str) for key in labels})
+    else:
+        source = tmp_path / "faces.npy"
+        np.save(source, both)
+        labels.to_csv(tmp_path / "labels.csv", index=False)
+        options["labels"] = tmp_path / "labels.csv"
+    with refused(name) as question:
+        fk.open_data(source, **options)
+    models, images = [fk.open_data(source, **options | each) for each in question.value.answers]
+    assert dict(models.sizes) == {"model": 2, "image": 80, "feature": VECTORS.shape[1]}
+    np.testing.assert_allclose(models.embedding[1], again, rtol=1e-6)
+    assert images.sizes["image"] == 160 and name in images.coords
+
+
+def test_presentation_attacks_among_embeddings_are_refused():
+    table = pd.DataFrame(VECTORS).add_prefix("f").assign(identity=PEOPLE)
+    table["attack_type"] = np.resize(["", "", "print"], 80)
+    with refused("attack_type", "presentation attacks"):
+        fk.open_data(table)
+
+
+@quiet
+def test_cells_that_are_lists_are_no_labels(tmp_path):
+    fk.open_data(TABLE.assign(box=[[1, 2, 3, 4]] * len(TABLE)))
+    fk.open_data(TABLE.assign(box=[{1, 2}] * len(TABLE)))
+    np.save(tmp_path / "e.npy", VECTORS)
+    labels = pd.DataFrame({"identity": PEOPLE, "box": [[1, 2]] * 80})
+    assert "box" not in fk.open_data(tmp_path / "e.npy", labels=labels).coords
+    fk.open_data(TABLE, missing={-1})
+
+
+def test_a_second_array_beside_a_matrix_is_named(tmp_path):
+    np.savez(tmp_path / "m.npz", scores=COSINE, mask=COSINE > 0, labels=PEOPLE)
+    options = {"columns": {"score": "scores"}, "same_images": True}
+    with noticed("mask"):
+        fk.open_data(tmp_path / "m.npz", **options)
+
+
+@quiet
+@pytest.mark.parametrize("word", ["FTA", "nan"])
+def test_failures_among_scores_of_trials_are_read(tmp_path, word):
+    trials = pd.DataFrame({"probe": IMAGES[FIRST], "reference": IMAGES[SECOND], "genuine": SAME})
+    trials.to_csv(tmp_path / "trials.csv", index=False)
+    scored = trials.drop(columns="genuine").assign(score=COSINE[FIRST, SECOND].round(6).astype(str))
+    is_failed = np.arange(len(SAME)) % 9 == 0
+    scored["score"] = scored.score.mask(is_failed, word)
+    scored[::-1].to_csv(tmp_path / "scores.csv", index=False)
+    data = fk.open_data(tmp_path / "trials.csv", scores=tmp_path / "scores.csv")
+    np.testing.assert_array_equal(np.isnan(named(data).score.values), is_failed)
+
+
+def test_scores_and_labels_in_two_columns_are_proposed_as_such():
+    with refused() as question:
+        fk.open_data(pd.DataFrame(np.c_[COSINE[FIRST, SECOND], SAME]))
+    assert {"columns": {"genuine": "1", "score": "0"}} in question.value.answers
+
+
+def test_an_array_with_names_and_without_people_gets_the_line_that_reads_it():
+    values = xr.DataArray(COSINE, dims=("probe", "reference"), coords={"probe": IMAGES})
+    with refused("to_pandas()"):
+        fk.open_data(values)

@@ -159,7 +159,8 @@ def test_eyes_or_people_of_two_sites_under_one_name_are_no_silent_genuine_pairs(
         is_same = people[FIRST] == people[SECOND]
         who = {"person1": people[FIRST], "person2": people[SECOND]}
         columns |= who if form == "people" else {"genuine": is_same.astype(int)}
-        return fk.open_data(pd.DataFrame(columns))
+        attribute = {name: [f"{name}_1", f"{name}_2"]}
+        return fk.open_data(pd.DataFrame(columns), columns=attribute)
 
     with noticed(name):
         opened(subject)
