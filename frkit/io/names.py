@@ -60,7 +60,7 @@ _WITHIN = _sets(
         sharpness landmark landmarks bbox box time gap fold year iod width height size
         index line row""",
     rows="""count counts frequency freq multiplicity weight weights rank""",
-    attribute="""age gender sex race ethnicity ethnic ethn skin nationality country""",
+    attribute="""group groups age gender sex race ethnicity ethnic ethn skin nationality country""",
 )
 DECISION = _WITHIN["decision"]
 NO_SCORE = _WITHIN["no_score"] | _WITHIN["measured"] | {"age"}
