@@ -213,28 +213,23 @@ def populations_of_groups(whole: Population, group, n_groups, crossed=False) -> 
     if crossed:
         cells += [(g, h) for g in range(n_groups) for h in range(g + 1, n_groups)]
     kinds = whole.impostors, whole.genuine, whole.failed
-    parts = [_by_cell(pairs, group, n_groups) for pairs in kinds]
+    numbers = [_cells(pairs, group, n_groups) for pairs in kinds]
     populations = {}
     for g, h in cells:
-        impostors, genuine, failed = (part(g, h) for part in parts)
+        is_here = [cell == g * (n_groups + 1) + h for cell in numbers]
+        impostors, genuine, failed = (
+            pairs.take(np.flatnonzero(here)) for pairs, here in zip(kinds, is_here)
+        )
         products = _products_within(whole.products, group, g, h)
         populations[g, h] = Population(whole.design, impostors, genuine, failed, products)
     return populations
 
 
-def _by_cell(pairs: Pairs, group, n_groups):
-    """A function of two groups: the pairs between them, in the same order."""
-    first, second = group[pairs.a].astype(np.int64), group[pairs.b].astype(np.int64)
-    cell = np.minimum(first, second) * (n_groups + 1) + np.maximum(first, second)
-    cell = cell.astype(np.min_scalar_type((n_groups + 1) ** 2))  # small numbers sort faster
-    order = np.argsort(cell, kind="stable")
-    in_order = cell[order]
-
-    def part(g, h):
-        begin, end = np.searchsorted(in_order, g * (n_groups + 1) + h + np.array([0, 1]))
-        return pairs.take(order[begin:end])
-
-    return part
+def _cells(pairs: Pairs, group, n_groups):
+    """(pair,) one number for the two groups of each pair, in either order, of a small type."""
+    group = group.astype(np.min_scalar_type((n_groups + 1) ** 2))
+    first, second = group[pairs.a], group[pairs.b]
+    return np.minimum(first, second) * group.dtype.type(n_groups + 1) + np.maximum(first, second)
 
 
 def _products_within(products, group, g, h):

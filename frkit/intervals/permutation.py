@@ -9,6 +9,7 @@ from frkit.evaluation.design import make_design
 from frkit.evaluation.error_rates import weights_of_data
 from frkit.evaluation.populations import ALL, populations_of_groups, whole_population
 from frkit.evaluation.rate_tables import distributions_of, gathered, of_models, stacked
+from frkit.scores.blocks import threads
 from frkit.scores.groups import group_codes, groups_among, labels_of_images
 from frkit.scores.images import Images, images_of
 from frkit.scores.kept import (
@@ -46,6 +47,7 @@ def groups_of_people(images: Images):
     return images.identity_code, group
 
 
+@threads()
 def distributions_of_permuted(kept, by, varying, n, seed, edges):
     """Moments and histograms of all permutations, over ([model,] replicate, group).
 
