@@ -17,17 +17,12 @@ def frozen():
 
 
 def check(frozen, name, folder=None):
-    """All calls of a data set, within 1e-9; intervals, which are searched for, within 1e-6.
-
-    Cosines of 512 float32 numbers depend on the processor in their last digits, and so do the
-    thresholds and replicates of LFW: these are compared within 1e-5.
-    """
+    """All calls of a data set, within 1e-9; intervals, which are searched for, within 1e-6."""
     asked = set()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for call, answer in calls_of(name, folder):
             tolerance = 1e-9 if call.endswith(("rates", "centre", "replicates")) else 1e-6
-            tolerance = 1e-5 if name == "lfw" else tolerance
             values = numbers(answer())
             np.testing.assert_allclose(
                 values, frozen[call], rtol=tolerance, atol=1e-12, err_msg=call
