@@ -28,7 +28,7 @@ OF_AN_INDEX = {  # behind the name of SFI, CFI or DFI -> column of its tidy rows
 NUMBERS = [*ENDS, "risk", "resolved", WORTH, LIMIT, "p", "p_random_groups", "p_holm"]
 N_NAMES = {"n_signed": "N", "n_absolute": "|N|"}
 P_NAMES = {"band": "p_fair", "fair_floor": "p_floor"}  # kind of a result -> its p
-OF_ONE_MEASURE = ("band", "compare", "fair_floor", "uncertainty")
+OF_ONE_MEASURE = ("band", "compare", "fair_floor", "rates", "uncertainty")
 
 
 def rows_of(result):

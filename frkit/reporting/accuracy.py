@@ -92,7 +92,7 @@ def _other_average(inputs, pooled):
     rates = rates.drop_vars("threshold_level").rename(threshold_level=inputs.along)
     rates = rates.assign_coords({inputs.along: inputs.rates[inputs.along]})
     for rate in rates:
-        rates[rate].attrs |= {"kind": "band", "measure": rate, "weighting": weighting}
+        rates[rate].attrs |= {"kind": "rates", "measure": rate, "weighting": weighting}
     return rates.assign_attrs(weighting=weighting)
 
 
