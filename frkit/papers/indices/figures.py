@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.axes import Axes
 
 from frkit.figures.marks import checked_axes, histogram, intervals, reference
-from frkit.figures.style import COLOURS, add_headroom, caption, finish, plain
+from frkit.figures.style import BELOW, COLOURS, caption, finish, plain
 from frkit.figures.threshold import KINDS
 from frkit.intervals.rows import LIMIT, rows_of
 
@@ -125,10 +125,6 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
         ax.plot(index.x, index.estimate, "o", color=colour, label=name.upper())
     ax.set_xticks(rows.x, variants * len(INDICES), rotation=40, ha="right")
     reference(ax, 1, None, ":")
-    add_headroom(ax, 0.3)
-    bottom, _ = ax.get_ylim()
-    ax.set_yticks([tick for tick in ax.get_yticks() if bottom < tick < 1.0001])
     has_intervals = "lower" in rows and bool(np.isfinite(rows.lower).any())
     captions = [caption({**result.attrs, "method": "pivotal"})] if has_intervals else []
-    style = {"grid": "y", "loc": "upper left", "ncols": 2}
-    return finish(ax, "", "fairness index (1 is fair)", captions, **style)
+    return finish(ax, "", "fairness index (1 is fair)", captions, grid="y", **BELOW)
