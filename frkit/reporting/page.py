@@ -134,7 +134,8 @@ def _end_at_ticks(axis):
         return
     if isinstance(locator, MaxNLocator):
         locator.set_params(nbins=MOST_STEPS)
-    ticks = locator.tick_values(low, high)
+    is_log = axis.get_scale() == "log"
+    ticks = locator.tick_values(low, 10 * high if is_log else high)  # the next power of ten, too
     if axis.get_minor_formatter()(low, 0):
         ticks = np.append(ticks, axis.get_minor_locator().tick_values(low, high))
     first, last = sorted(np.clip(axis.get_data_interval(), low, high))  # without margins

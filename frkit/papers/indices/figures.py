@@ -127,4 +127,5 @@ def fairness_indices(result: xr.Dataset, ax: Axes | None = None) -> Axes:
     reference(ax, 1, None, ":")
     has_intervals = "lower" in rows and bool(np.isfinite(rows.lower).any())
     captions = [caption({**result.attrs, "method": "pivotal"})] if has_intervals else []
-    return finish(ax, "", "fairness index (1 is fair)", captions, grid="y", **BELOW)
+    legend = BELOW | {"bbox_to_anchor": (0.5, -0.24)}  # beneath names that stand aslant
+    return finish(ax, "", "fairness index (1 is fair)", captions, grid="y", **legend)

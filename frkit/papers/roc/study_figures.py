@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from frkit.base import require, require_inside, require_kind
 from frkit.figures.marks import checked_axes, intervals, reference
@@ -208,7 +208,9 @@ def sample_size(plan: xr.Dataset, ax: Axes | None = None) -> Axes:
     goal = float(plan.goal_value)
     reference(ax, goal, f"goal: {goal:.3g}")
     ax.set_xscale("log")
-    log_ticks(ax.xaxis)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 3)))
+    ax.xaxis.set_major_formatter("{x:,g}")
+    ax.xaxis.set_minor_locator(NullLocator())
     about = f"FAR {plan.attrs['far']:g}, FRR {float(plan.frr):.3g}; about {plan.attrs['target']}"
     ylabel = plan.attrs["value"].replace(", ", ",\n")
     return finish(ax, "people", ylabel, [about], **BELOW)
