@@ -13,7 +13,6 @@ from frkit.data.labels import image_names
 TILE = 512  # rows and columns of a product; tiles lie on a grid of the whole tensor
 MOST_BLOCKS = 16  # along a side, unless blocks would be too large
 MOST_IMAGES = 2048  # along a side of a block
-KEPT = 1_000_000_000  # bytes of rows from a disk that stay in memory
 
 
 def score_tensor(
@@ -28,9 +27,8 @@ def score_tensor(
     ----------
     faces : xr.Dataset
         From `faces` or `open_data`: `embedding` over ([model,] image, feature).
-        An embedding on disk is read when scores are computed. Up to 1 GB of rows is read once, and
-        stays in memory as long as the tensor; a larger embedding is read about 25 times in an
-        evaluation, and so is any on the workers of a cluster.
+        An embedding on disk is read when scores are computed, up to about 25 times in an
+        evaluation; `faces.load()` reads it once, into memory.
     similarity : {"cosine", "euclidean"} or callable
         "euclidean" is minus the distance. A callable takes two float32 arrays of rows, (a, feature)
         and (b, feature), and returns (a, b) scores; larger means more alike.
@@ -59,8 +57,6 @@ def score_tensor(
     >>> fk.score_tensor(people).sizes["probe"]
     4
     """
-    import dask.array as da
-
     check_faces(faces)
     if not callable(similarity):
         require_one_of("similarity (or a function of two arrays of rows)", similarity, SIMILARITIES)
@@ -77,9 +73,6 @@ def score_tensor(
     if isinstance(similarity, str):
         prepare, function, attrs["self_score"] = SIMILARITIES[similarity]
         rows = prepare(rows)
-    if is_lazy(rows) and rows.nbytes <= KEPT:
-        name = f"read-once-{rows.name}"
-        rows = da.map_blocks(ReadOnce(rows), chunks=rows.chunks, dtype=rows.dtype, name=name)
     if NUMBERED in faces["image"].attrs:  # distinguishes these images from other numbered ones
         attrs["images"] = faces["image"].attrs[NUMBERED]
     lazy = _lazy_scores(rows, function, block_side(rows.shape[-2]))
@@ -104,26 +97,6 @@ def _unit(rows):
     """Return rows of unit length, computed in float64."""
     rows = rows.astype(np.float64)
     return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
-
-
-class ReadOnce:
-    """The blocks of an array on disk; each stays in memory once it was computed.
-
-    Another process is sent the array and none of the blocks.
-    """
-
-    def __init__(self, rows) -> None:
-        self.rows = rows
-        self.blocks: dict[tuple, np.ndarray] = {}
-
-    def __call__(self, block_id: tuple) -> np.ndarray:
-        """A block of the array."""
-        if block_id not in self.blocks:
-            self.blocks[block_id] = loaded(self.rows.blocks[block_id])
-        return self.blocks[block_id]
-
-    def __reduce__(self):
-        return ReadOnce, (self.rows,)
 
 
 def _centred_rows(embedding):

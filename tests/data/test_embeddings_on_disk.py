@@ -57,11 +57,9 @@ READERS = {"npy": open_npy, "zarr": open_zarr}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kept", [tensor.KEPT, 0], ids=["small", "larger than memory"])
 @pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
 @pytest.mark.parametrize("kind", READERS)
-def test_results_are_the_same_to_the_bit(tmp_path, monkeypatch, kind, similarity, kept):
-    monkeypatch.setattr(tensor, "KEPT", kept)
+def test_results_are_the_same_to_the_bit(tmp_path, kind, similarity):
     stored = READERS[kind](tmp_path)
     assert isinstance(stored.embedding.data, da.Array)
     # a Zarr store has names of images
