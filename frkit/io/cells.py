@@ -19,10 +19,7 @@ FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
 THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
 # of lines of pandas in messages
 WITH_FRAME = "with frame = pd.read_csv(path), of an .npz pd.DataFrame(dict(np.load(path)))"
-# a percentage, or thousands with commas
-WITH_SIGNS = re.compile(r"[+-]?([0-9.,]+ *%|[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?)")
 HEAD = 100  # cells that are looked at first
-MOST_TOTALS = 3  # lines below the data
 MOST_MARKS = 5  # of failed comparisons, in a proposal
 
 
@@ -101,12 +98,6 @@ def _refuse_words(column, is_bad, blank):
         answers = [{"missing": marks[:MOST_MARKS]}]
         if marks == ["-inf"]:  # as of likelihood ratios: below every threshold
             answers.insert(0, answers[0] | {"failed": "rejected"})
-    if words.str.fullmatch(WITH_SIGNS).any():
-        numbers = f"frame[{column.name!r}].str.replace('[,% ]', '', regex=True).astype(float)"
-        reason += (
-            f"; its signs go by fk.open_data(frame.assign(**{{{column.name!r}: {numbers}}})), "
-            f"{WITH_FRAME}"
-        )
     refuse_cells(column, is_bad, reason, answers)
 
 
@@ -146,11 +137,6 @@ def refuse_cells(column, is_bad, reason, answers=()):
     if np.any(is_bad):
         row = int(np.argmax(is_bad))
         cell = column.iloc[row]
-        n_last = len(column) - row
-        if n_last <= MOST_TOTALS and row > 0 and np.all(is_bad[row:]):
-            reason += (
-                f"; a total below the data goes by fk.open_data(pd.read_csv(path)[:-{n_last}])"
-            )
         cell = "a blank cell" if np.all(pd.isna(cell)) else repr(str(cell))
         where = f"{_line_of(column, row)}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)

@@ -9,7 +9,6 @@ from frkit.io.cells import WITH_FRAME
 from frkit.io.joins import share_above
 from frkit.io.names import simplified
 
-MOST_GROUPS = 100  # labels of an attribute that can be groups
 ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
 UNLIKE = 0.4  # of what other genuine pairs are above one half, from which on pairs are noticed
 FEWEST_OF_ONE = 100  # genuine pairs of one person, which show that it is several
@@ -35,24 +34,18 @@ def warn_of_spellings(labels):
         distinct = pd.Series(distinct[distinct != UNKNOWN], dtype=object)
         bare = distinct.str.lower().str.replace(r"[\s_-]+", " ", regex=True)
         bare = bare.str.replace(r"(?<![0-9.])0+(?=[0-9])", "", regex=True)
-        is_group = name != "identity"
         nothing = distinct[name_nobody(distinct)]
         if len(nothing) > 0:
             warn(
                 f"{listed(nothing)} counts as a label of {name!r} like any other; if it means that "
                 "nothing is known, leave these cells blank"
             )
-        if is_group:
-            whole_words = bare[bare.str.isalpha() & (bare.str.len() > 1)]
-            bare = bare.replace(dict(zip(whole_words.str[:1], whole_words)))
         bare = bare[bare.duplicated(keep=False)].sort_values(kind="stable")
-        if len(bare) > 0 and not (is_group and len(distinct) > MOST_GROUPS):
-            unit, letter = ("group", " or are its first letter") if is_group else ("person", "")
+        if len(bare) > 0:
             warn(
                 f"{len(bare):,} labels of {name!r} may mean the same as another, as they differ in "
-                f"capital letters, leading zeros, blanks, '_' or '-'{letter}, such as "
-                f"{listed(distinct[bare.index], 6)}; each stays a {unit} of its own: write them "
-                "alike if they are the same"
+                "capital letters, leading zeros, blanks, '_' or '-', such as "
+                f"{listed(distinct[bare.index], 6)}: write them alike if they are the same"
             )
 
 

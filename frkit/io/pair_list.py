@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from frkit.base import (
@@ -15,7 +14,7 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.data.labels import check_names, model_names, warn_of_endings
+from frkit.data.labels import check_names, model_names
 from frkit.data.sides import SIDES, WHO, Sides, coded_sides
 from frkit.io.cells import several_marks
 from frkit.io.notices import (
@@ -23,7 +22,7 @@ from frkit.io.notices import (
     warn_of_spellings,
     warn_of_strangers,
 )
-from frkit.io.repeated import first_of_each, repeated_rows, warn_of_equal_rows
+from frkit.io.repeated import first_of_each, repeated_rows
 from frkit.scores.kept import REJECTED, kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
@@ -74,8 +73,6 @@ def listed_pairs(
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
     attributes_of_sides = {name: sides for name, sides in labels.items() if sides is not people}
     warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, attributes_of_sides)
-    if images:
-        warn_of_endings(images.names)
     sides = {"image": images} | labels if images else labels
     if each_once and images:
         each_model = dict(enumerate(np.atleast_2d(values)))
@@ -83,10 +80,6 @@ def listed_pairs(
         keep = first_of_each(repeated, n)
         values, is_genuine = values[..., keep], is_genuine[keep]
         sides = {name: names.rows(keep) for name, names in sides.items()}
-    elif each_once and people:
-        columns = [names.both().reshape(2, -1) for names in sides.values()]
-        rows = np.vstack([np.atleast_2d(values), is_genuine, *columns])
-        warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))), rows[0])
     values, rejected = _settle_failed(values, is_genuine, failed, models)
     coords = {"genuine": ("pair", is_genuine)}
     if models is not None:

@@ -53,7 +53,6 @@ from frkit.io.repeated import (
     first_of_each,
     refuse_two,
     repeated_rows,
-    warn_of_equal_rows,
     warn_of_twice,
 )
 from frkit.io.roles import MOST_MODELS, Roles, are_labels, models_column, refuse_attacks
@@ -200,7 +199,6 @@ def _list_of_pairs(
             )
             sides = {side: roles.column(who) for side, who in zip(SIDES, WHO)}
             roles.ask(lines.table, why, sides | dict.fromkeys(WHO))
-        warn_of_equal_rows(lines.table, score)
     _ask_about_others(lines)
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)

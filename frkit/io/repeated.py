@@ -6,7 +6,6 @@ import pandas as pd
 from frkit.base import InputError, listed, warn
 
 FEWEST_NAMES = 3  # of images that are compared with themselves
-DISTINCT = 0.9  # share of scores that differ from all others, from which on equal rows are copies
 
 
 def repeated_rows(sides, values):
@@ -84,21 +83,3 @@ def are_of_themselves(sides, score):
     scores = np.asarray(score)[is_same]
     are_once = len(np.unique(sides.probe[is_same])) == len(scores)
     return len(scores) >= FEWEST_NAMES and are_once and np.allclose(scores, scores[0], atol=1e-6)
-
-
-def warn_of_equal_rows(table, score):
-    """Warn of rows that repeat another one in all columns, where images have no names.
-
-    score : (pair,). Where scores often repeat, such as whole numbers, rows are equal by chance. The
-    lowest and the highest do not count: they may be marks, or images compared with themselves.
-    """
-    score = pd.Series(np.asarray(score))
-    is_inside = score.between(score.min(), score.max(), inclusive="neither")
-    n_again = table[is_inside.to_numpy()].duplicated().sum()
-    n_distinct = is_inside.sum() - n_again
-    if n_again > 0 and score[is_inside].nunique() > DISTINCT * n_distinct:
-        warn(
-            f"{n_again:,} lines are equal to another one in all columns: they count, because they "
-            "may compare other images of the same people; remove them if they are copies, or name "
-            "the images"
-        )

@@ -92,7 +92,7 @@ def test_an_attribute_that_is_not_there_is_asked_for_in_the_words_of_the_place(t
     path = str(written(tmp_path, ODD))
     assert main(["report", path, "--by", "etn", "-o", str(tmp_path / "out"), "--quick"]) == 2
     message = capsys.readouterr().err
-    assert "did you mean 'ethn'?" in message and "the option labels" in message
+    assert "the option labels" in message
     assert "identity" not in message.split("there is")[1]
     with refused("gender", "ethn", "labels"):
         fk.evaluate(fk.open_data(path), far=[FAR], by="gender")
