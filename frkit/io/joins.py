@@ -1,13 +1,11 @@
 """What names of images say about who is in them, by a pattern that the user confirms."""
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require, require_text, warn
-from frkit.data.sides import Sides
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
@@ -89,36 +87,32 @@ def _people_by_pattern(names, pattern):
 # --- what patterns would say ----------------------------------------------------------------------
 
 
-class Reading(NamedTuple):
-    """What a pattern of names of images says about who is who.
+def best_pattern(images, genuine):
+    """Return the pattern like the names of images that agrees best with the truth, or None.
 
-    Attributes
-    ----------
-    pattern : str
-    people : Sides
-    is_wrong : (pair,) where the truth contradicts it.
-    """
-
-    pattern: str
-    people: Sides
-    is_wrong: np.ndarray
-
-
-def readings_of_names(images, genuine):
-    """Return what every pattern like the names of images says about who is who.
-
-    The one with fewest people comes first: else intervals might be too narrow.
+    Of several, it is the one with fewest people: else intervals might be too narrow. Where none
+    agrees better, the truth may say the opposite.
 
     Parameters
     ----------
     images : Sides
     genuine : array of bool
+
+    Returns
+    -------
+    str or None
+    Sides or None
+        Who is who by this pattern.
+    float
+        How well it agrees, as in `agreement`.
     """
-    readings = [
-        Reading(pattern, people, people.is_same() != genuine)
-        for pattern, people, _ in _readings(images, np.ones(len(genuine), bool))
-    ]
-    return sorted(readings, key=lambda reading: len(reading.people.names))
+    best, who, highest = None, None, (0, 0, 0)
+    for pattern, people, _ in _readings(images, np.ones(len(genuine), bool)):
+        share = agreement(people.is_same(), genuine)
+        rank = abs(share), share, -len(people.names)
+        if rank > highest:
+            best, who, highest = pattern, people, rank
+    return best, who, highest[1]
 
 
 def _readings(images, of_pairs):
@@ -139,10 +133,10 @@ def _readings(images, of_pairs):
             yield pattern, people, who.notna().all()
 
 
-def agree_mostly(is_same, genuine):
-    """Return whether two truths of the same pairs are correlated, as by chance they are not."""
+def agreement(is_same, genuine):
+    """Return the correlation of two truths of the same pairs, which by chance is near 0."""
     with np.errstate(invalid="ignore"):  # where all pairs are genuine
-        return np.corrcoef(is_same, genuine)[0, 1] > CORRELATED
+        return np.nan_to_num(np.corrcoef(is_same, genuine)[0, 1]).round(9)
 
 
 def patterns_of_names(images, scores):

@@ -24,7 +24,7 @@ from frkit.io.cells import (
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
-from frkit.io.joins import agree_mostly, ask_who, identities_from, readings_of_names
+from frkit.io.joins import CORRELATED, ask_who, best_pattern, identities_from
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import names_models, read_by_model
 from frkit.io.names import (
@@ -42,10 +42,9 @@ from frkit.io.pair_roles import (
     OTHER_WORDS,
     TRUTH,
     WORDS,
-    check_directions,
-    check_unconfirmed,
+    check_scores,
     pair_roles,
-    refuse_truth,
+    warn_unconfirmed,
 )
 from frkit.io.repeated import (
     are_of_themselves,
@@ -53,9 +52,8 @@ from frkit.io.repeated import (
     first_of_each,
     refuse_two,
     repeated_rows,
-    warn_of_twice,
 )
-from frkit.io.roles import MOST_MODELS, Roles, are_labels, models_column, refuse_attacks
+from frkit.io.roles import MOST_MODELS, Roles, are_labels, refuse_attacks
 
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
@@ -78,10 +76,9 @@ ROWS_ALIKE = (
     f".drop(columns={{1!r}})), {WITH_FRAME}. An eye, a finger or a site belongs to the name of a "
     "person. Or these are labels, or mean nothing"
 )
-NUMBERS_OF_IMAGES = (
-    "; or images of each person have the same numbers: leave these out, or name images by both, "
-    "fk.open_data(frame.assign(**{image: frame[[who, image]].astype(str).agg('_'.join, axis=1) "
-    f"for who, image in NAMES}})), {WITH_FRAME}"
+TWO_SCORES = (
+    "remove one; scores of several models need a column each, or a column that says which model a "
+    "row is of. Names of images that are numbers within people, or name people, are no such names"
 )
 
 
@@ -176,8 +173,6 @@ def _list_of_pairs(
     else:
         lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
     lines.distances = roles.columns.get("distance", [])
-    if not directions:
-        check_directions(roles, lines.table, lines.genuine, lines.scores)
     if lines.images and rule != "repeats":
         _keep_first_of_each(lines)
     attributes = _attributes(lines.table, roles)
@@ -185,11 +180,13 @@ def _list_of_pairs(
     if labels is not None and lines.images and not is_said:  # the labels may say it
         lines.people = _with_labels(labels, lines, attributes)
         labels = None
-    _find_people(lines, identity, rule, bool(preset))
+    _find_people(lines, identity, rule)
     if lines.genuine is None:
         lines.genuine = lines.people.is_same()
-        if not directions:
-            check_directions(roles, lines.table, lines.genuine, lines.scores)
+    if not directions:
+        check_scores(roles, lines.table, lines.genuine, lines.scores, preset or lines.people)
+    if not lines.people:
+        warn_unconfirmed(roles, lines.table)
     if lines.people and not lines.images:
         score = next(iter(lines.scores.values()))
         if are_of_themselves(lines.people, score):
@@ -236,7 +233,7 @@ def _take_other_scores(lines, scores, role):
     lines.roles.columns[role] = [role]
 
 
-def _find_people(lines, identity, rule, is_preset):
+def _find_people(lines, identity, rule):
     """Find out who is in the images, by a pattern or by their names; ask where nothing says it."""
     roles, images = lines.roles, lines.images
     if identity:
@@ -250,16 +247,13 @@ def _find_people(lines, identity, rule, is_preset):
         if lines.genuine is None:
             answers = [{"genuine": "..."}]
             model, values = next(iter(lines.scores.items()))
-            may_be_people = images.is_same().any() and not are_of_themselves(images, values)
-            if may_be_people:
+            if images.is_same().any() and not are_of_themselves(images, values):
                 answers.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
             similarity = -values if model in lines.distances else values
             ask_who(roles, lines.table, UNSAID, images, similarity, *answers)
         lines.people = _people_by_name(lines, rule)
-    if not lines.people:
-        if lines.genuine is None:
-            roles.ask(lines.table, UNSAID, {"genuine": "..."})
-        check_unconfirmed(roles, lines.table, lines.genuine, lines.scores, is_preset)
+    if not lines.people and lines.genuine is None:
+        roles.ask(lines.table, UNSAID, {"genuine": "..."})
 
 
 def _ask_about_others(lines):
@@ -290,10 +284,9 @@ def _ask_about_others(lines):
     }
     answers = [labels, unused] if labels else [unused]
     models = [name for name in columns if _are_even(table[name])]
-    model = models_column(table[columns]) or next(iter(models), None)
-    if model:
-        others_unused = {name: None for name in columns if name != model}
-        answers.insert(0, others_unused | {"model": model})
+    if models:
+        others_unused = {name: None for name in columns if name != models[0]}
+        answers.insert(0, others_unused | {"model": models[0]})
     [label] = table[columns[0]].mode()[:1]
     why = ROWS_ALIKE.format(listed(columns), columns[0], str(label))
     roles.ask(table, why, *answers)
@@ -335,11 +328,10 @@ def _refuse_others(people, attributes):
         if simplified(name) in NAMES["identity"]:
             both = pd.DataFrame({"list": people.both(), "labels": np.concatenate(sides)})
             both = both.dropna().drop_duplicates()
-            n_others = both["list"].duplicated().sum() + both["labels"].duplicated().sum()
             require(
-                n_others == 0,
-                f"column {name!r} of the labels contradicts the people of the list in {n_others} "
-                "people: correct one of them, or remove the column",
+                both["list"].is_unique and both["labels"].is_unique,
+                f"column {name!r} of the labels contradicts the people of the list: correct one of "
+                "them, or remove the column",
             )
 
 
@@ -365,24 +357,18 @@ def _people_by_name(lines, rule):
     roles, images, genuine, table = lines.roles, lines.images, lines.genuine, lines.table
     role = "genuine" if roles.column("genuine") else "impostor"
     truth = roles.column(role)
-    readings = readings_of_names(images, genuine)
-    for reading in readings:
-        if not reading.is_wrong.any():
-            pattern = reading.pattern
-            roles.who = f"by the pattern {pattern!r}, which {truth!r} confirms in every pair"
-            return reading.people
-    for reading in readings:
-        if reading.is_wrong.all():
-            refuse_truth(roles, table, "names of images", reading.is_wrong)
-    nearly = [reading for reading in readings if agree_mostly(reading.people.is_same(), genuine)]
-    if nearly and role not in roles.from_user:
-        nearest = min(nearly, key=lambda reading: reading.is_wrong.sum())
-        names = {"columns": {role: None}, "identity": nearest.pattern}
+    pattern, people, share = best_pattern(images, genuine)
+    if share == 1:
+        roles.who = f"by the pattern {pattern!r}, which {truth!r} confirms in every pair"
+        return people
+    if abs(share) > CORRELATED and role not in roles.from_user:
+        n_wrong = np.sum(people.is_same() != genuine)
         why = (
-            f"{truth!r} contradicts the names of images in {nearest.is_wrong.sum():,} pairs, if "
-            f"these say who it is by {nearest.pattern!r}; which of both is the truth?"
+            f"{truth!r} contradicts the names of images in {n_wrong:,} pairs, if these say who it "
+            f"is by {pattern!r}; which of both is the truth?"
         )
-        roles.ask(table, why, {role: truth}, answers=[names])
+        names = {"columns": {role: None}, "identity": pattern}
+        roles.ask(table, why, {role if share > 0 else OPPOSITE[role]: truth}, answers=[names])
     if rule == "linked":
         roles.who = "names that genuine pairs link are one person"
         return _linked(images, genuine)
@@ -421,27 +407,17 @@ def _keep_first_of_each(lines):
         if len(repeated) > 0:
             lines.keep(first_of_each(repeated, len(lines.table)))
         return
-    first, second = differing
-    is_same = genuine is None or genuine[first] == genuine[second]
-    columns = [roles.column(side) for side in SIDES]
-    remedy = (
-        "remove one; scores of several models need a column each, or a column that says which "
-        "model a row is of"
-    )
+    is_same = genuine is None or len({*genuine[differing]}) == 1
+    what = "has two scores" if is_same else "is called genuine and impostor"
     answers = [
         {"columns": {"model": name}}
         for name in lines.table.columns.intersection([*roles.attributes, *roles.unused])
         if 1 < lines.table[name].nunique() <= MOST_MODELS
     ]
-    if lines.people and np.ptp(lines.people.rows(differing).pair()) > 0:
-        names = [*zip(map(roles.column, WHO), columns)]
-        remedy += NUMBERS_OF_IMAGES.replace("NAMES", str(names))
-        answers.append({"columns": dict.fromkeys(SIDES)})
-    elif not (lines.people or roles.from_user & {*SIDES}):
-        remedy += f"; or {listed(columns)} name people and no images"
-        answers.append({"columns": dict(zip(WHO, columns))})
-    what = "has two scores" if is_same else "is called genuine and impostor"
-    refuse_two(images, differing, lines.table.index, what, remedy, answers)
+    if not roles.from_user & {*SIDES}:
+        people = dict(zip(WHO, map(roles.column, SIDES)))
+        answers.append({"columns": dict.fromkeys(SIDES) if lines.people else people})
+    refuse_two(images, differing, lines.table.index, what, TWO_SCORES, answers)
 
 
 # --- scores from a separate file ------------------------------------------------------------------
@@ -495,21 +471,18 @@ def _scores_by_names(names, values, table, images):
 
     names : pd.DataFrame of two columns, the names to which the values belong
     """
-    probes, references = images.columns()
-    first, second = (names[name] for name in names)
-    n_pairs = len(probes)
-    both = [*probes, *first], [*references, *second]
-    sides = coded_sides(both, SIDES, n_pairs + len(values))
-    of_scores = sides.rows(slice(n_pairs, None))
-    repeated = repeated_rows(of_scores, {"score": values})
-    differing = differing_rows(repeated, "either_way")
-    if len(differing) > 0:
-        refuse_two(of_scores, differing, names.index, "has two scores", TWO_DIRECTIONS)
-    pairs = sides.either_way()
-    is_again = pd.Series(pairs[n_pairs:]).duplicated().to_numpy()
-    warn_of_twice(is_again.sum())
-    scored_pairs = pd.Index(pairs[n_pairs:][~is_again])
-    places = scored_pairs.get_indexer(pairs[:n_pairs])
-    lines = table.index[places < 0]
-    require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}")
-    return values[~is_again][places]
+    n_pairs = len(table)
+    both = [[*side, *names[name]] for side, name in zip(images.columns(), names)]
+    pairs = coded_sides(both, SIDES, n_pairs + len(values)).either_way()
+    scored = pd.DataFrame({"pair": pairs[n_pairs:], "score": values}, names.index)
+    scored = scored.drop_duplicates()
+    again = scored.index[scored["pair"].duplicated(keep=False)]
+    pair = listed(names.loc[again[:1]].to_numpy().ravel())
+    require(
+        len(again) == 0,
+        f"pairs such as {pair} have two scores (lines {listed(again)}): {TWO_DIRECTIONS}",
+    )
+    places = pd.Index(scored["pair"]).get_indexer(pairs[:n_pairs])
+    absent = table.index[places < 0]
+    require(len(absent) == 0, f"there is no score for the trials of lines {listed(absent)}")
+    return scored["score"].to_numpy()[places]

@@ -883,7 +883,7 @@ def test_labels_that_contradict_the_people_of_a_list_are_refused():
     people = pd.concat([people, last], ignore_index=True)
     fk.open_data(table, labels=people.assign(subject="another " + people.subject, light="dark"))
     people.loc[3, "subject"] = "p00"
-    with refused("subject", "2 people"):
+    with refused("subject"):
         fk.open_data(table, labels=people)
 
 
