@@ -165,13 +165,11 @@ def complete_codes(values, n, name, of="image"):
     of_people = NO_PERSON if "identity" in name else NOBODY
     is_nobody = name_nobody(labels, {UNKNOWN} if of == "model" else of_people)
     rows = np.flatnonzero(is_nobody[codes])
-    counts = pd.Series(labels[codes[rows]], dtype=object).value_counts()
-    number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
+    words = pd.unique(labels[codes[rows]])
     require(
         len(rows) == 0,
-        f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()} "
-        f"(counted from 0; {number_of_each}): strangers would become one person; label or remove "
-        f"these {of}s",
+        f"{name} is missing or {listed(words)} in {len(rows)} {of}(s), rows {rows[:5].tolist()} "
+        f"(counted from 0): strangers would become one person; label or remove these {of}s",
     )
     return codes, labels
 

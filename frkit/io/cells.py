@@ -19,7 +19,6 @@ FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
 THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
 # of lines of pandas in messages
 WITH_FRAME = "with frame = pd.read_csv(path), of an .npz pd.DataFrame(dict(np.load(path)))"
-HEAD = 100  # cells that are looked at first
 MOST_MARKS = 5  # of failed comparisons, in a proposal
 
 
@@ -67,15 +66,14 @@ def _refuse_thousands(column, values):
 
     values : the numbers that the cells are.
     """
-    has_fraction = values % 1 > 0
-    if pd.api.types.is_numeric_dtype(column) or not has_fraction.any():
+    if pd.api.types.is_numeric_dtype(column):
         return
-    cells = column[np.isfinite(values)].astype(str)
-    if all(texts.str.fullmatch(THOUSANDS).all() for texts in (cells[:HEAD], cells)):
-        wholes = cells[~cells.str.contains(".", regex=False) & (cells != "0")]
+    texts = pd.Series(column[np.isfinite(values)].unique(), dtype=str)
+    wholes = texts[~texts.str.contains(".", regex=False) & (texts != "0")]
+    if len(wholes) > 0 and texts.str.fullmatch(THOUSANDS).all():
         refuse_cells(
             column,
-            has_fraction & (len(wholes) > 0),
+            values % 1 > 0,
             "may have a decimal point, or one behind thousands: which is it? All numbers with a "
             "point have three digits behind it, and others, such as "
             f"{listed(wholes, 1)}, have no point; write thousands without it, or three decimals "

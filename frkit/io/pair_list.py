@@ -96,8 +96,6 @@ def _scores(score, model, missing, distance):
         require(model is None, "score is a mapping from model names already: leave model= out")
         model = list(score)
         score = [real_numbers("score", values) for values in score.values()]
-    if isinstance(score, xr.DataArray) and "pair" in score.dims:
-        score = score.transpose(..., "pair")
     values = failed_as_nan(real_numbers("score", score), missing, False)
     require(
         values.ndim == (1 if model is None else 2) and values.size > 0,

@@ -17,7 +17,6 @@ from frkit.io.arrays import read_npy
 from frkit.io.cells import (
     WITH_FRAME,
     is_number_column,
-    refuse_cells,
     to_numbers,
     without_words,
 )
@@ -203,9 +202,8 @@ def _list_of_pairs(
     if len(values) == 1:
         [values] = values.values()
         distance = bool(distance)
-    truth = lines.genuine if roles.column("genuine") or roles.column("impostor") else None
     pairs = listed_pairs(
-        values, truth, lines.images, lines.people, attributes, distance=distance, **options
+        values, lines.genuine, lines.images, lines.people, attributes, distance=distance, **options
     )
     pairs.attrs.update(roles.attrs())
     return pairs
@@ -338,8 +336,6 @@ def _refuse_others(people, attributes):
 def _sides(table, roles, names):
     """Return the names in two columns as numbers; None where a column is absent."""
     columns = [table[roles.column(name)] for name in names if roles.column(name)]
-    for column in columns:
-        refuse_cells(column, column.isna().to_numpy(), "names nobody")
     return coded_sides(columns, names, len(table)) if len(columns) == 2 else None
 
 
