@@ -161,8 +161,7 @@ def patterns_of_names(images, scores):
             continue
         is_genuine = people.is_same() & is_other
         area, _ = share_above(scores[is_other], is_genuine[is_other])
-        pairs = np.sort([images.probe[is_genuine], images.reference[is_genuine]], axis=0)
-        n_people, n_genuine = len(people.names), len(np.unique(pairs, axis=1).T)
+        n_people, n_genuine = len(people.names), len(np.unique(images.either_way()[is_genuine]))
         line = (
             f"{pattern}: {n_people:,} people, {n_genuine:,} genuine pairs, which score above "
             f"others in {area:.2f} of cases"

@@ -47,12 +47,12 @@ def listed_pairs(
     distance=False,
     missing=None,
     failed="left out",
-    each_once=False,
+    each_once=True,
 ) -> xr.DataTree:
     """Return columns as kept pairs; the arguments are those of `frkit.pairs`.
 
     `images` and `people` are the names on both sides: two columns, or Sides, or None. With
-    `each_once` a pair that is there twice counts once.
+    `each_once` a pair that is there twice with one score counts once.
     """
     require_one_of("failed", failed, FAILED)
     values, models, is_distance = _scores(score, model, missing, distance)

@@ -149,7 +149,10 @@ def _ask_scores(roles, table, sample):
     if names:
         why = f"{listed(names)} could be scores; which are, and are they distances?"
         roles.ask(table, why, {"score": names}, {"distance": names})
-    why = "no column looks like scores; name one as score, or as distance, or give their file"
+    why = (
+        "no column looks like scores; name one as score, or as distance, or give their file: "
+        "fk.open_data('trials.txt', scores='scores.txt')"
+    )
     roles.ask(table, why, answers=[{"scores": "..."}])
 
 
@@ -281,7 +284,11 @@ def _find_sides(roles, table, truth):
         people = _identities(roles, sides, table, truth)
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people, []))}
     if not roles.from_user & {*SIDES}:
-        _find_images(roles, sides)
+        usual = NAMES["image"] | IDS
+        images = [columns for stem, columns in sides.items() if simplified(stem) in usual]
+        roles.columns |= {
+            side: [name] for columns in images[:1] for side, name in zip(SIDES, columns)
+        }
         if not any(map(roles.column, (*SIDES, *WHO))):
             _find_names(roles, table)
     for stem, columns in sides.items():
@@ -290,14 +297,6 @@ def _find_sides(roles, table, truth):
                 roles.unused += columns
             else:
                 roles.attributes.setdefault(stem or columns[0], list(columns))
-
-
-def _find_images(roles, sides):
-    """Take the first two columns of both sides that are called images, or have no other name."""
-    usual = NAMES["image"] | IDS
-    images = [columns for stem, columns in sides.items() if simplified(stem) in usual]
-    if images:
-        roles.columns |= {side: [name] for side, name in zip(SIDES, images[0])}
 
 
 def _find_names(roles, table):

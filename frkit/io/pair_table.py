@@ -48,7 +48,6 @@ from frkit.io.pair_roles import (
 from frkit.io.repeated import (
     are_of_themselves,
     differing_rows,
-    first_of_each,
     refuse_two,
     repeated_rows,
 )
@@ -70,7 +69,7 @@ ROWS_ALIKE = (
     "each row counts as one comparison of one model, whatever {0} says. Where rows are of several "
     "models, that is the role model. Where some are of other parts such as training, or of failed "
     "comparisons, or of the best candidates alone, keep the right ones, as in "
-    "frame[frame[{1!r}].astype(str) == {2!r}]; where a row without names stands for several, it is "
+    "frame[frame[{1!r}] == LABEL]; where a row without names stands for several, it is "
     "fk.open_data(frame.loc[frame.index.repeat(frame[{1!r}])].reset_index(drop=True)"
     f".drop(columns={{1!r}})), {WITH_FRAME}. An eye, a finger or a site belongs to the name of a "
     "person. Or these are labels, or mean nothing"
@@ -87,13 +86,6 @@ def pairs_of_contents(contents, options):
         return stack_lists(read_by_model(contents, options, pairs_of_contents))
     options = {name: value for name, value in options.items() if name != "kind"}
     table = table_of(contents)
-    has_scores = not contents.roles or {"score", "distance"} & {*contents.roles}
-    require(
-        has_scores or "scores" in options,
-        "this list has no scores: give it alone, with a file that has one score per line, or lines "
-        "`enrol test score`: fk.open_data('trials.txt', scores='scores.txt'), or frkit report "
-        "trials.txt --scores scores.txt",
-    )
     require(len(table) > 0, "the table has no row")
     check_header([*table])
     table = table.loc[:, [np.ndim(cell) == 0 for cell in table.iloc[0]]]
@@ -128,14 +120,6 @@ class Lines:
     people: Any = None
     scores: dict = field(default_factory=dict)
     distances: list = field(default_factory=list)
-
-    def keep(self, is_kept):
-        """Leave out some lines, of images with names."""
-        self.table = self.table[is_kept]
-        self.images = self.images.rows(is_kept)
-        self.people = self.people and self.people.rows(is_kept)
-        self.genuine = None if self.genuine is None else self.genuine[is_kept]
-        self.scores = {name: values[is_kept] for name, values in self.scores.items()}
 
 
 def _list_of_pairs(
@@ -173,7 +157,7 @@ def _list_of_pairs(
         lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
     lines.distances = roles.columns.get("distance", [])
     if lines.images and rule != "repeats":
-        _keep_first_of_each(lines)
+        _refuse_differing(lines)
     attributes = _attributes(lines.table, roles)
     is_said = lines.people or identity or lines.genuine is not None
     if labels is not None and lines.images and not is_said:  # the labels may say it
@@ -203,7 +187,14 @@ def _list_of_pairs(
         [values] = values.values()
         distance = bool(distance)
     pairs = listed_pairs(
-        values, lines.genuine, lines.images, lines.people, attributes, distance=distance, **options
+        values,
+        lines.genuine,
+        lines.images,
+        lines.people,
+        attributes,
+        distance=distance,
+        each_once=rule != "repeats",
+        **options,
     )
     pairs.attrs.update(roles.attrs())
     return pairs
@@ -285,9 +276,7 @@ def _ask_about_others(lines):
     if models:
         others_unused = {name: None for name in columns if name != models[0]}
         answers.insert(0, others_unused | {"model": models[0]})
-    [label] = table[columns[0]].mode()[:1]
-    why = ROWS_ALIKE.format(listed(columns), columns[0], str(label))
-    roles.ask(table, why, *answers)
+    roles.ask(table, ROWS_ALIKE.format(listed(columns), columns[0]), *answers)
 
 
 def _may_tell_rows_apart(name, columns):
@@ -389,19 +378,13 @@ def _linked(images, genuine):
     return images.mapped([f"person {number}" for number in component])
 
 
-def _keep_first_of_each(lines):
-    """Leave out lines that repeat a pair, or names of images where they name people.
-
-    A pair with two scores, or called genuine and impostor, is refused.
-    """
+def _refuse_differing(lines):
+    """Refuse a pair with two scores, or called genuine and impostor; or names of people."""
     images, genuine, roles = lines.images, lines.genuine, lines.roles
     values = {f"score {name}": values for name, values in lines.scores.items()}
     values |= {} if genuine is None else {"genuine": genuine}
-    repeated = repeated_rows(images, values)
-    differing = differing_rows(repeated)
+    differing = differing_rows(repeated_rows(images, values))
     if len(differing) == 0:
-        if len(repeated) > 0:
-            lines.keep(first_of_each(repeated, len(lines.table)))
         return
     is_same = genuine is None or len({*genuine[differing]}) == 1
     what = "has two scores" if is_same else "is called genuine and impostor"
