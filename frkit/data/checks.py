@@ -10,7 +10,7 @@ from frkit.data.files import reading
 ROWS = 4096  # of an embedding that are checked per step
 SLACK = 1e-5  # share of the spread by which scores of a symmetric matrix may differ
 FEWEST_SHARED = 3  # images on both sides that show whether their pairs stand there twice
-SELF_SLACK = 0.01  # share of the spread by which scores of images with themselves may differ
+SELF_SLACK = 0.01  # share of the quartiles' distance by which a constant diagonal may vary
 FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
 WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
@@ -141,7 +141,8 @@ def _compares_images(values):
     if not is_square or values.dtype.kind not in "fiu":
         return False
     corner = np.asarray(values[:WINDOW, :WINDOW], float)
-    return not _is_toy(corner) and np.ptp(corner.diagonal()) <= SELF_SLACK * np.ptp(corner)
+    spread = np.ptp(np.quantile(corner, [0.25, 0.75]))
+    return not _is_toy(corner) and np.ptp(corner.diagonal()) <= SELF_SLACK * spread
 
 
 def _is_toy(scores):
