@@ -334,14 +334,13 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     if rule == "split":
         return labels, _split(images, several), identity if person is None else person
     known = images.label.mask(images.label == UNKNOWN)
-    if rule == "error":
-        _refuse_varying(several, identity, name)
-    elif rule == "most frequent":
+    if rule == "most frequent":
         sizes = images.groupby(["identity", "label"]).label.transform("size")
         known = known.loc[sizes.sort_values(ascending=False, kind="stable").index]
     label_of = known.groupby(images.identity).first()
     resolved = images.identity.map(label_of).fillna(UNKNOWN)
     if rule == "error":
+        _refuse_varying(several, identity, name)
         n_blank, n_left = (labels == UNKNOWN).sum(), (resolved == UNKNOWN).sum()
         warn(
             f"{name!r} is blank in {n_blank} images; filled in from the same person's other "

@@ -107,7 +107,7 @@ def best_pattern(images, genuine):
         How well it agrees, as in `agreement`.
     """
     best, who, highest = None, None, (0, 0, 0)
-    for pattern, people, _ in _readings(images, np.ones(len(genuine), bool)):
+    for pattern, people, _ in _readings(images):
         share = agreement(people.is_same(), genuine)
         rank = abs(share), share, -len(people.names)
         if rank > highest:
@@ -115,12 +115,11 @@ def best_pattern(images, genuine):
     return best, who, highest[1]
 
 
-def _readings(images, of_pairs):
+def _readings(images):
     """Yield patterns like the longest name, who is who by them, and whether all names fit.
 
-    Those of which some pairs are genuine, but not all; a name that does not fit is a person.
-
-    of_pairs : (pair,) which pairs are asked about.
+    Those by which some pairs of two images are genuine, but not all. A name that does not fit is a
+    person.
     """
     names = [str(name) for name in images.names[:FIRST]]
     endings = {re.search(ENDING, name)[0] for name in names} - {""} or {""}
@@ -128,7 +127,7 @@ def _readings(images, of_pairs):
     for pattern in _patterns_like(max(names, key=len), ending):
         who = _people_by_pattern(images.names, pattern)
         people = images.mapped(who.fillna(pd.Series(images.names)))  # such as names of models
-        is_same = people.is_same()[of_pairs]
+        is_same = people.is_same()[~images.is_same()]
         if is_same.any() and not is_same.all():
             yield pattern, people, who.notna().all()
 
@@ -156,7 +155,7 @@ def patterns_of_names(images, scores):
     """
     is_other = ~images.is_same()
     lines = {}  # of patterns that say the same, the first
-    for pattern, people, is_whole in _readings(images, is_other):
+    for pattern, people, is_whole in _readings(images):
         if not is_whole:
             continue
         is_genuine = people.is_same() & is_other

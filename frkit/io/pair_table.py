@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require, warn
+from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
@@ -48,7 +48,6 @@ from frkit.io.pair_roles import (
 from frkit.io.repeated import (
     are_of_themselves,
     differing_rows,
-    refuse_two,
     repeated_rows,
 )
 from frkit.io.roles import MOST_MODELS, Roles, are_labels, refuse_attacks
@@ -396,7 +395,10 @@ def _refuse_differing(lines):
     if not roles.from_user & {*SIDES}:
         people = dict(zip(WHO, map(roles.column, SIDES)))
         answers.append({"columns": dict.fromkeys(SIDES) if lines.people else people})
-    refuse_two(images, differing, lines.table.index, what, TWO_SCORES, answers)
+    first, second = differing
+    pair = listed(images.names[[images.probe[first], images.reference[first]]])
+    where = f"lines {lines.table.index[first]} and {lines.table.index[second]}"
+    raise InputError(f"the pair {pair} {what} ({where}): {TWO_SCORES}", answers)
 
 
 # --- scores from a separate file ------------------------------------------------------------------

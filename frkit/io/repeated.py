@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, warn
+from frkit.base import warn
 
 FEWEST_NAMES = 3  # of images that are compared with themselves
 
@@ -28,14 +28,11 @@ def repeated_rows(sides, values):
     return pd.DataFrame({name: column[rows] for name, column in columns.items()}, index=rows)
 
 
-def differing_rows(repeated, of="pair"):
-    """Return two rows of one pair with different values; none where there are no such.
-
-    of : "pair", whose sides are told apart, or "either_way"
-    """
-    distinct = repeated.drop(columns={"pair", "either_way"} - {of}).drop_duplicates()
-    differing = distinct[of][distinct[of].duplicated()]
-    return distinct.index[distinct[of].isin(differing[:1])][:2]
+def differing_rows(repeated):
+    """Return two rows of one pair with different values; none where there are no such."""
+    distinct = repeated.drop(columns="either_way").drop_duplicates()
+    differing = distinct["pair"][distinct["pair"].duplicated()]
+    return distinct.index[distinct["pair"].isin(differing[:1])][:2]
 
 
 def first_of_each(repeated, n_pairs):
@@ -53,7 +50,8 @@ def first_of_each(repeated, n_pairs):
     """
     keep = np.ones(n_pairs, bool)
     is_again = repeated.duplicated()
-    warn_of_twice(is_again.sum())
+    if is_again.any():
+        warn(f"{is_again.sum():,} pairs occur twice with the same score: each counts once")
     keep[repeated.index[is_again]] = False
     unordered = repeated[~is_again].drop(columns="pair")
     is_turned = unordered.either_way.duplicated()
@@ -61,20 +59,6 @@ def first_of_each(repeated, n_pairs):
         warn(f"{is_turned.sum():,} pairs occur in both directions with one score: each counts once")
         keep[unordered.index[is_turned]] = False
     return keep
-
-
-def warn_of_twice(n_pairs):
-    """Warn how many pairs are there again."""
-    if n_pairs > 0:
-        warn(f"{n_pairs:,} pairs occur twice with the same score: each counts once")
-
-
-def refuse_two(sides, rows, lines, what, remedy="remove one", answers=()):
-    """Refuse two rows of a pair that contradict each other."""
-    first, second = rows
-    pair = listed(sides.names[[sides.probe[first], sides.reference[first]]])
-    where = f"lines {lines[first]} and {lines[second]}"
-    raise InputError(f"the pair {pair} {what} ({where}): {remedy}", answers)
 
 
 def are_of_themselves(sides, score):
