@@ -73,6 +73,7 @@ ROWS_ALIKE = (
     f".drop(columns={{1!r}})), {WITH_FRAME}. An eye, a finger or a site belongs to the name of a "
     "person. Or these are labels, or mean nothing"
 )
+SHOWN = 200  # characters of scores in a message
 TWO_SCORES = (
     "remove one; scores of several models need a column each, or a column that says which model a "
     "row is of. Names of images that are numbers within people, or name people, are no such names"
@@ -215,9 +216,19 @@ def _columns_read(table, user_columns, preset, has_scores):
 
 
 def _take_other_scores(lines, scores, role):
-    """Take scores that another file has; role : "score" or "distance", as the user says."""
+    """Take scores of a file or an array; role : "score" or "distance", as the user says."""
     require(not lines.roles.scores(), "the file contains its scores: leave the other ones out")
-    lines.scores = {role: read_scores(scores, lines.table, lines.images)}
+    if isinstance(scores, (str, Path)):
+        with named(scores):
+            values = _score_lines(Path(scores), lines.table, lines.images)
+    else:
+        values = real_numbers("scores", scores)
+    n_pairs = len(lines.table)
+    require(
+        values.shape == (n_pairs,),
+        f"there are {n_pairs} pairs, but scores have shape {values.shape}: {str(scores)[:SHOWN]}",
+    )
+    lines.scores = {role: values}
     lines.roles.columns[role] = [role]
 
 
@@ -265,11 +276,7 @@ def _ask_about_others(lines):
         return
     columns = [column for names in others.values() for column in names]
     unused = dict.fromkeys(columns)
-    labels = {
-        name: sides if len(sides) > 1 else sides[0]
-        for name, sides in others.items()
-        if can_be_named(name)
-    }
+    labels = {name: sides for name, sides in others.items() if can_be_named(name)}
     answers = [labels, unused] if labels else [unused]
     models = [name for name in columns if _are_even(table[name])]
     if models:
@@ -402,31 +409,6 @@ def _refuse_differing(lines):
 
 
 # --- scores from a separate file ------------------------------------------------------------------
-
-
-def read_scores(scores, table, images):
-    """Return the scores of pairs from a file or an array.
-
-    Parameters
-    ----------
-    scores : path or array
-    table : pd.DataFrame
-        The pairs, by line.
-    images : Sides or None
-        Their names, for joining lines of two names and a score.
-    """
-    is_file = isinstance(scores, (str, Path))
-    if is_file:
-        with named(scores):
-            values = _score_lines(Path(scores), table, images)
-    else:
-        values = real_numbers("scores", scores)
-    require(
-        values.shape == (len(table),),
-        f"there are {len(table)} pairs, but the scores in {scores if is_file else 'the list'} have "
-        f"shape {values.shape}",
-    )
-    return values
 
 
 def _score_lines(path, table, images):
