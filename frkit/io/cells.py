@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import LARGEST_WHOLE, InputError, listed, require
+from frkit.base import LARGEST_WHOLE, InputError, listed
 from frkit.io.names import are_places
 
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
@@ -85,11 +85,8 @@ def _refuse_words(column, is_bad, blank):
     """Refuse the first cell that is no number; ask about a word, where cells may be blank."""
     reason, answers = "is not a finite number", []
     words = column[is_bad].dropna().astype(str)
-    require(
-        not (words == column.name).any(),
-        f"{_line_of(column, int(np.argmax(is_bad)))} repeats the header: remove this line",
-    )
     is_word = words.str.fullmatch("[^0-9]+|[A-Za-z]+[-_ ]?[0-9]+")  # or a code such as ERR_12
+    is_word &= words != column.name  # as of a header that is repeated
     if blank and is_word.any():
         marks = words[is_word].unique().tolist()
         reason += f"; failed comparisons are marked by {listed(marks)}, if these say so"
@@ -136,10 +133,5 @@ def refuse_cells(column, is_bad, reason, answers=()):
         row = int(np.argmax(is_bad))
         cell = column.iloc[row]
         cell = "a blank cell" if np.all(pd.isna(cell)) else repr(str(cell))
-        where = f"{_line_of(column, row)}, column {column.name!r}"
+        where = f"{column.index.name or 'line'} {column.index[row]}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)
-
-
-def _line_of(column, row):
-    """Return the line, or the row, of a cell."""
-    return f"{column.index.name or 'line'} {column.index[row]}"

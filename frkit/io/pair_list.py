@@ -66,11 +66,10 @@ def listed_pairs(
         given = sign * scores_of_model[is_of_two]
         ask_about_marks(given, missing, sign < 0, ~is_genuine[is_of_two])
     check_names(attributes)
-    labels = {"identity": people} if people else {}
-    labels |= {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
+    of_pairs = {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
+    labels = {"identity": people} | of_pairs if people else of_pairs
+    warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, of_pairs)
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
-    attributes_of_sides = {name: sides for name, sides in labels.items() if sides is not people}
-    warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, attributes_of_sides)
     sides = {"image": images} | labels if images else labels
     if each_once and images:
         each_model = dict(enumerate(np.atleast_2d(values)))

@@ -167,19 +167,19 @@ def check_scores(roles, table, genuine, scores, is_confirmed):
     Parameters
     ----------
     scores : dict of array, by column
-    is_confirmed : bool
-        Whether something else in the file, or its form, confirms a truth that was guessed.
+    is_confirmed
+        True where people, or the form of the file, confirm a truth that was guessed.
     """
     truth = next(filter(roles.column, ("impostor", "genuine")), None)
     is_guess = truth and not is_confirmed and not roles.from_user & {"genuine", "impostor"}
     column = roles.column(truth)
+    turned_truth = {OPPOSITE[truth]: column} if is_guess else {}
     for name in roles.scores():
         role = "distance" if name in roles.columns.get("distance", []) else "score"
-        is_turned = {OPPOSITE[truth]: column} if is_guess else {}
         area, errors = share_above(scores[name] if role == "score" else -scores[name], genuine)
         if role not in roles.from_user and (area == 0 or errors < -TURNED):
             why = f"read as {role}, {name!r} says that strangers are more alike than one person"
-            roles.ask(table, why, _with_role(roles, name, OPPOSITE[role]), is_turned)
+            roles.ask(table, why, _with_role(roles, name, OPPOSITE[role]), turned_truth)
         if is_guess and area == 1 and len(genuine) >= FEWEST:
             why = f"{name!r} separates all genuine pairs of {column!r} from all impostors, as the "
             why += "system's own decision would: is it the truth? If not, say what is"
@@ -188,24 +188,21 @@ def check_scores(roles, table, genuine, scores, is_confirmed):
 
 
 def _with_role(roles, name, role):
-    """Return the columns of scores and distances where one of them changes its role."""
-    columns = {
-        each: [other for other in roles.columns.get(each, []) if other != name] for each in WORDS
-    }
-    columns[role].append(name)
-    return {each: names for each, names in columns.items() if names}
+    """Return the columns of scores and distances where one of them gets this role."""
+    opposite = OPPOSITE[role]
+    others = [other for other in roles.columns[opposite] if other != name]
+    turned = {role: [*roles.columns.get(role, []), name]}
+    return turned | {opposite: others} if others else turned
 
 
 def warn_unconfirmed(roles, table):
     """Warn of a score and a truth that were guessed, and may both be the opposite."""
     truth = roles.column("genuine")
     role = "distance" if roles.columns.get("distance") else "score"
-    is_guess = truth and not roles.from_user & {"genuine", "impostor", role}
-    if (
-        is_guess
-        and simplified(truth) in WEAK["genuine"]
-        and {*table[truth].astype(str).unique()[:4]} <= FLAGS
-    ):
+    if truth is None or roles.from_user & {"genuine", "impostor", role}:
+        return
+    are_flags = {*table[truth].astype(str).unique()[:4]} <= FLAGS
+    if are_flags and simplified(truth) in WEAK["genuine"]:
         warn(
             f"1 in {truth!r} is read as genuine, {roles.column(role)!r} as a {role}, and nothing "
             f"else in the file confirms both; they may be impostor and {OPPOSITE[role]}"
@@ -224,8 +221,9 @@ def _find_truth(roles, table, sample):
     if any(not np.array_equal(truths[0], other) for other in truths):
         why = f"{listed(candidates)} could all say which pairs are genuine"
         roles.ask(table, why, *({_role_of_truth(name): name} for name in candidates))
-    first, *roles.unused[len(roles.unused) :] = candidates
+    first, *others = candidates
     roles.columns[_role_of_truth(first)] = [first]
+    roles.unused += others
 
 
 def _role_of_truth(name):
