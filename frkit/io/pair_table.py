@@ -17,6 +17,7 @@ from frkit.io.arrays import read_npy
 from frkit.io.cells import (
     WITH_FRAME,
     is_number_column,
+    refuse_cells,
     to_numbers,
     without_words,
 )
@@ -331,6 +332,8 @@ def _refuse_others(people, attributes):
 def _sides(table, roles, names):
     """Return the names in two columns as numbers; None where a column is absent."""
     columns = [table[roles.column(name)] for name in names if roles.column(name)]
+    for column in columns:
+        refuse_cells(column, column.isna().to_numpy(), "names nobody")
     return coded_sides(columns, names, len(table)) if len(columns) == 2 else None
 
 
@@ -439,12 +442,11 @@ def _scores_by_names(names, values, table, images):
     pairs = coded_sides(both, SIDES, n_pairs + len(values)).either_way()
     scored = pd.DataFrame({"pair": pairs[n_pairs:], "score": values}, names.index)
     scored = scored.drop_duplicates()
-    again = scored.index[scored["pair"].duplicated(keep=False)]
-    pair = listed(names.loc[again[:1]].to_numpy().ravel())
-    require(
-        len(again) == 0,
-        f"pairs such as {pair} have two scores (lines {listed(again)}): {TWO_DIRECTIONS}",
-    )
+    twice = scored["pair"][scored["pair"].duplicated()]
+    lines = scored.index[scored["pair"].isin(twice[:1])]
+    pair = listed(names.loc[lines[:1]].to_numpy().ravel())
+    where = " and ".join(map(str, lines))
+    require(len(twice) == 0, f"the pair {pair} has two scores (lines {where}): {TWO_DIRECTIONS}")
     places = pd.Index(scored["pair"]).get_indexer(pairs[:n_pairs])
     absent = table.index[places < 0]
     require(len(absent) == 0, f"there is no score for the trials of lines {listed(absent)}")

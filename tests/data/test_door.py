@@ -641,7 +641,7 @@ def test_a_pair_that_is_scored_twice(tmp_path):
     data = fk.open_data(tmp_path / "trials", scores=tmp_path / "scores")
     assert fk.evaluate(data, threshold=[0.5], weighting="pair")["empirical"].frr.item() == 0.5
     (tmp_path / "scores").write_text(scores + "a-1 a-2 0.8\n")
-    with refused("a-1", "a-2", 1, 5):
+    with refused("a-1", "a-2", "lines 1 and 5"):
         fk.open_data(tmp_path / "trials", scores=tmp_path / "scores")
 
 
