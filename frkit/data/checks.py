@@ -10,11 +10,10 @@ from frkit.data.files import reading
 ROWS = 4096  # of an embedding that are checked per step
 SLACK = 1e-5  # share of the spread by which scores of a symmetric matrix may differ
 FEWEST_SHARED = 3  # images on both sides that show whether their pairs stand there twice
+SELF_SLACK = 0.01  # share of the quartiles' distance by which a constant diagonal may vary
 FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
 WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
-SELF_SLACK = 0.01  # share of the spread by which scores of images with themselves may differ
-FEWEST_BITS = 16  # of a code
 NO_EMBEDDING = (
     "embedding must be numbers, which are compared by cosine, got {}; codes of bits are compared "
     "by fk.score_matrix(scipy.spatial.distance.cdist(codes, codes, 'hamming'), identity, identity, "
@@ -32,9 +31,6 @@ def is_lazy(array):
 def checked_embedding(embedding, model):
     """Return a copy in float32 of an embedding that can be compared; a dask array stays lazy."""
     values = embedding if is_lazy(embedding) else real_numbers("embedding", embedding)
-    are_bits = values.dtype.kind in "iu" and np.shape(values)[-1:] > (FEWEST_BITS,)
-    are_bits = are_bits and not is_lazy(values) and 0 <= values.min() < values.max() <= 1
-    require(not are_bits, NO_EMBEDDING.format("zeros and ones"))
     require(values.dtype != np.uint8, NO_EMBEDDING.format("bytes"))
     require(values.dtype.kind in "fiu", NO_EMBEDDING.format(values.dtype))
     require(
@@ -114,37 +110,10 @@ def check_faces(faces, name: str = "faces") -> None:
 # --- square arrays ----------------------------------------------------------------------------
 
 
-def role_of_square(values):
-    """Return "distance" or "score" of a matrix that compares images with each other, else None.
-
-    Such a matrix is square. Its diagonal is constant: 0 and the smallest value of distances, the
-    largest one of scores. No embedding is like that.
-
-    Parameters
-    ----------
-    values : array of numbers
-        In memory, on disk or of dask.
-    """
-    is_square = values.ndim == 2 and values.shape[0] == values.shape[1]
-    if not is_square or values.dtype.kind not in "fiu":
-        return None
-    corner = np.asarray(values[:WINDOW, :WINDOW], float)
-    scores = corner[np.triu_indices(len(corner), 1)]
-    scores = scores[np.isfinite(scores)]
-    with_self = corner.diagonal()
-    if len(np.unique(scores)) <= FEW_SCORES:  # a toy
-        return None
-    slack = SELF_SLACK * np.ptp(scores)
-    is_constant = np.ptp(with_self) <= slack
-    if is_constant and abs(with_self).max() <= slack and scores.min() >= -slack:
-        return "distance"
-    if is_constant and scores.max() <= with_self.max() + slack:
-        return "score"
-    return None
-
-
 def refuse_scores(embedding, answers=()):
     """Refuse a matrix of scores in place of an embedding, or of one of several embeddings.
+
+    It is square, and its diagonal is constant, as that of no embedding is.
 
     Parameters
     ----------
@@ -153,15 +122,28 @@ def refuse_scores(embedding, answers=()):
         Of the question in a file.
     """
     for values in [embedding] if embedding.ndim == 2 else embedding:
-        role = role_of_square(values)
-        distance = ", distance=True" if role == "distance" else ""
         require(
-            role is None,
-            f"the embedding is square, with one value on its diagonal, as a matrix "
-            f"of {role}s between images is; such an array is given as "
-            f"fk.score_matrix(values, identity, identity, same_images=True{distance})",
+            not _compares_images(values),
+            "the embedding is square, with one value on its diagonal, as a matrix of scores "
+            "between images is; such an array is given as fk.score_matrix(values, identity, "
+            "identity, same_images=True), with distance=True where smaller means more alike",
             answers,
         )
+
+
+def _compares_images(values):
+    """Return whether numbers are square, no toy, and equal on the diagonal."""
+    is_square = values.ndim == 2 and values.shape[0] == values.shape[1]
+    if not is_square or values.dtype.kind not in "fiu":
+        return False
+    corner = np.asarray(values[:WINDOW, :WINDOW], float)
+    spread = np.ptp(np.quantile(corner, [0.25, 0.75]))
+    return not _is_toy(corner) and np.ptp(corner.diagonal()) <= SELF_SLACK * spread
+
+
+def _is_toy(scores):
+    """Return whether a square has so few distinct scores that it is symmetric by chance."""
+    return len(np.unique(scores)) <= FEW_SCORES
 
 
 def equals_transpose(values, marks=()):
@@ -218,7 +200,7 @@ def refuse_half(scores, rows, columns, equal_cells=False):
     is_in_both = (cells != 0) & (cells.T != 0) & ~np.eye(len(cells), dtype=bool)
     is_whole = is_in_both.any() and not (equal_cells and equals_transpose(cells))
     require(
-        is_whole or len(np.unique(cells)) <= FEW_SCORES,
+        is_whole or _is_toy(cells),
         "only one half of the matrix has scores, or images of one side are missing on the other. "
         "A DataFrame whose names are distinct is completed by frame.combine_first(frame.T), where "
         "missing scores are NaN (frame = frame.where(frame != 0)); scores = frame.to_numpy(), or "

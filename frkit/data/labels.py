@@ -1,7 +1,6 @@
 """Labels of images as clean text, their order, and labels that vary within a person."""
 
 import re
-from difflib import get_close_matches
 from unicodedata import normalize
 
 import numpy as np
@@ -16,15 +15,16 @@ CROSSED = " & "  # between the labels of crossed attributes
 NO_WIDTH = "\u200b\u2060\ufeff"  # characters that no editor shows
 ENDS = re.compile(rf"^[\s{NO_WIDTH}]+|[\s{NO_WIDTH}]+$")
 WHOLE_FLOAT = re.compile(r"-?[0-9]+\.0")  # as pandas writes integers if one is missing
-ENDINGS = re.compile(r"(?i)\.(jpe?g|png|bmp|tiff?|p[gnp]m|gif|webp|wav|flac|mp3|m4a|npy)$")
 MISSING_WORDS = ("", "nan", "NaN", "NaT", "<NA>")
 # what names no person, image or group; "Na" may be a name
 NOBODY = frozenset(
     """unknown unk none n/a null unlabeled unlabelled unidentified anonymous - -- ? ??
     unbekannt inconnu desconocido sconosciuto desconhecido""".split()
 )
-NO_PERSON = NOBODY.union("-1 other others distractor distractors background noise".split())
-TOTALS = ("all", "total", "totals", "mean", "average")  # of a row or column below the data
+NO_PERSON = NOBODY.union(
+    """-1 other others distractor distractors background noise
+    all total totals mean average""".split()  # the last five of a row or column below the data
+)
 RESERVED = frozenset(
     "image feature model probe reference replicate identity far_level person embedding score "
     "threshold threshold_level varying".split()
@@ -162,23 +162,14 @@ def complete_codes(values, n, name, of="image"):
         "long numbers that a spreadsheet cut to their first digits, so that different people "
         "became one: export this column as text",
     )
-    totals = labels[pd.Series(labels).str.lower().isin(TOTALS)]
-    require(
-        len(totals) == 0 or of == "model",
-        f"{name} contains {listed(totals)}, as a row or column of totals does: leave it out; a "
-        f"last line by fk.open_data(pd.read_csv(path)[:-{len(totals)}]), of a matrix by "
-        f"frame.drop(index={listed(totals)}, columns={listed(totals)}, errors='ignore')",
-    )
     of_people = NO_PERSON if "identity" in name else NOBODY
     is_nobody = name_nobody(labels, {UNKNOWN} if of == "model" else of_people)
     rows = np.flatnonzero(is_nobody[codes])
-    counts = pd.Series(labels[codes[rows]], dtype=object).value_counts()
-    number_of_each = ", ".join(f"{word!r} in {count:,}" for word, count in counts.items())
+    words = pd.unique(labels[codes[rows]])
     require(
         len(rows) == 0,
-        f"{name} is missing or 'unknown' in {len(rows)} {of}(s), rows {rows[:5].tolist()} "
-        f"(counted from 0; {number_of_each}): strangers would become one person; label or remove "
-        f"these {of}s",
+        f"{name} is missing or {listed(words)} in {len(rows)} {of}(s), rows {rows[:5].tolist()} "
+        f"(counted from 0): strangers would become one person; label or remove these {of}s",
     )
     return codes, labels
 
@@ -199,19 +190,6 @@ def image_names(values, n, name="image", of="image"):
         "its own, or keep one where they are copies",
     )
     return names
-
-
-def warn_of_endings(names):
-    """Warn of images whose names differ from another's in the ending alone, as those of copies."""
-    names = pd.Series(names)
-    stems = names.astype(str).str.replace(ENDINGS, "", regex=True)
-    copies = names[stems.duplicated(keep=False)].sort_values()
-    if len(copies) > 0:
-        warn(
-            f"{len(copies):,} names of images differ from another one in the ending alone, such as "
-            f"{listed(copies[:2])}: if these are copies, they make genuine pairs too easy; leave "
-            "them out"
-        )
 
 
 def model_names(model, n_models):
@@ -241,7 +219,6 @@ def labels_of_images(n, image, identity, attributes, of="image"):
     people = "identity" if of == "image" else f"{of}_identity"
     labels = {"identity": complete_labels(identity, n, people, of)}
     names = image_names(image, n, of, of)
-    warn_of_endings(names)
     labels |= {name: clean_labels(values, n, name) for name, values in attributes.items()}
     return pd.DataFrame(labels, index=names)
 
@@ -278,11 +255,9 @@ def attributes_of(by, argument="by"):
 def require_attributes(by, attributes):
     """Refuse an attribute that is absent; say which ones there are and how to add labels."""
     for name in attributes_of(by):
-        near = get_close_matches(name, attributes, 1)
-        meant = f" (did you mean {near[0]!r}?)" if near else ""
         require(
             name in attributes,
-            f"{name!r} is not an attribute of these scores{meant}; there is "
+            f"{name!r} is not an attribute of these scores; there is "
             f"{listed(sorted(attributes), 12) or 'none'}; a table of people or images adds others "
             "where data are opened: the option labels",
         )
@@ -359,14 +334,13 @@ def resolve_varying(labels, identity, rule: str, name: str, person=None) -> tupl
     if rule == "split":
         return labels, _split(images, several), identity if person is None else person
     known = images.label.mask(images.label == UNKNOWN)
-    if rule == "error":
-        _refuse_varying(several, identity, name)
-    elif rule == "most frequent":
+    if rule == "most frequent":
         sizes = images.groupby(["identity", "label"]).label.transform("size")
         known = known.loc[sizes.sort_values(ascending=False, kind="stable").index]
     label_of = known.groupby(images.identity).first()
     resolved = images.identity.map(label_of).fillna(UNKNOWN)
     if rule == "error":
+        _refuse_varying(several, identity, name)
         n_blank, n_left = (labels == UNKNOWN).sum(), (resolved == UNKNOWN).sum()
         warn(
             f"{name!r} is blank in {n_blank} images; filled in from the same person's other "

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import LARGEST_WHOLE, InputError, listed, require
+from frkit.base import LARGEST_WHOLE, InputError, listed
 from frkit.io.names import are_places
 
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
@@ -19,10 +19,6 @@ FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
 THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
 # of lines of pandas in messages
 WITH_FRAME = "with frame = pd.read_csv(path), of an .npz pd.DataFrame(dict(np.load(path)))"
-# a percentage, or thousands with commas
-WITH_SIGNS = re.compile(r"[+-]?([0-9.,]+ *%|[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]+)?)")
-HEAD = 100  # cells that are looked at first
-MOST_TOTALS = 3  # lines below the data
 MOST_MARKS = 5  # of failed comparisons, in a proposal
 
 
@@ -70,15 +66,14 @@ def _refuse_thousands(column, values):
 
     values : the numbers that the cells are.
     """
-    has_fraction = values % 1 > 0
-    if pd.api.types.is_numeric_dtype(column) or not has_fraction.any():
+    if pd.api.types.is_numeric_dtype(column):
         return
-    cells = column[np.isfinite(values)].astype(str)
-    if all(texts.str.fullmatch(THOUSANDS).all() for texts in (cells[:HEAD], cells)):
-        wholes = cells[~cells.str.contains(".", regex=False) & (cells != "0")]
+    texts = pd.Series(column[np.isfinite(values)].unique(), dtype=str)
+    wholes = texts[~texts.str.contains(".", regex=False) & (texts != "0")]
+    if len(wholes) > 0 and texts.str.fullmatch(THOUSANDS).all():
         refuse_cells(
             column,
-            has_fraction & (len(wholes) > 0),
+            values % 1 > 0,
             "may have a decimal point, or one behind thousands: which is it? All numbers with a "
             "point have three digits behind it, and others, such as "
             f"{listed(wholes, 1)}, have no point; write thousands without it, or three decimals "
@@ -90,23 +85,14 @@ def _refuse_words(column, is_bad, blank):
     """Refuse the first cell that is no number; ask about a word, where cells may be blank."""
     reason, answers = "is not a finite number", []
     words = column[is_bad].dropna().astype(str)
-    require(
-        not (words == column.name).any(),
-        f"{_line_of(column, int(np.argmax(is_bad)))} repeats the header: remove this line",
-    )
     is_word = words.str.fullmatch("[^0-9]+|[A-Za-z]+[-_ ]?[0-9]+")  # or a code such as ERR_12
+    is_word &= words != column.name  # as of a header that is repeated
     if blank and is_word.any():
         marks = words[is_word].unique().tolist()
         reason += f"; failed comparisons are marked by {listed(marks)}, if these say so"
         answers = [{"missing": marks[:MOST_MARKS]}]
         if marks == ["-inf"]:  # as of likelihood ratios: below every threshold
             answers.insert(0, answers[0] | {"failed": "rejected"})
-    if words.str.fullmatch(WITH_SIGNS).any():
-        numbers = f"frame[{column.name!r}].str.replace('[,% ]', '', regex=True).astype(float)"
-        reason += (
-            f"; its signs go by fk.open_data(frame.assign(**{{{column.name!r}: {numbers}}})), "
-            f"{WITH_FRAME}"
-        )
     refuse_cells(column, is_bad, reason, answers)
 
 
@@ -146,16 +132,6 @@ def refuse_cells(column, is_bad, reason, answers=()):
     if np.any(is_bad):
         row = int(np.argmax(is_bad))
         cell = column.iloc[row]
-        n_last = len(column) - row
-        if n_last <= MOST_TOTALS and row > 0 and np.all(is_bad[row:]):
-            reason += (
-                f"; a total below the data goes by fk.open_data(pd.read_csv(path)[:-{n_last}])"
-            )
         cell = "a blank cell" if np.all(pd.isna(cell)) else repr(str(cell))
-        where = f"{_line_of(column, row)}, column {column.name!r}"
+        where = f"{column.index.name or 'line'} {column.index[row]}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)
-
-
-def _line_of(column, row):
-    """Return the line, or the row, of a cell."""
-    return f"{column.index.name or 'line'} {column.index[row]}"

@@ -1,13 +1,11 @@
 """What names of images say about who is in them, by a pattern that the user confirms."""
 
 import re
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from frkit.base import listed, require, require_text, warn
-from frkit.data.sides import Sides
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
@@ -89,44 +87,39 @@ def _people_by_pattern(names, pattern):
 # --- what patterns would say ----------------------------------------------------------------------
 
 
-class Reading(NamedTuple):
-    """What a pattern of names of images says about who is who.
+def best_pattern(images, genuine):
+    """Return the pattern like the names of images that agrees best with the truth, or None.
 
-    Attributes
-    ----------
-    pattern : str
-    people : Sides
-    is_wrong : (pair,) where the truth contradicts it.
-    """
-
-    pattern: str
-    people: Sides
-    is_wrong: np.ndarray
-
-
-def readings_of_names(images, genuine):
-    """Return what every pattern like the names of images says about who is who.
-
-    The one with fewest people comes first: else intervals might be too narrow.
+    Of several, it is the one with fewest people: else intervals might be too narrow. Where none
+    agrees better, the truth may say the opposite.
 
     Parameters
     ----------
     images : Sides
     genuine : array of bool
+
+    Returns
+    -------
+    str or None
+    Sides or None
+        Who is who by this pattern.
+    float
+        How well it agrees, as in `agreement`.
     """
-    readings = [
-        Reading(pattern, people, people.is_same() != genuine)
-        for pattern, people, _ in _readings(images, np.ones(len(genuine), bool))
-    ]
-    return sorted(readings, key=lambda reading: len(reading.people.names))
+    best, who, highest = None, None, (0, 0, 0)
+    for pattern, people, _ in _readings(images):
+        share = agreement(people.is_same(), genuine)
+        rank = abs(share), share, -len(people.names)
+        if rank > highest:
+            best, who, highest = pattern, people, rank
+    return best, who, highest[1]
 
 
-def _readings(images, of_pairs):
+def _readings(images):
     """Yield patterns like the longest name, who is who by them, and whether all names fit.
 
-    Those of which some pairs are genuine, but not all; a name that does not fit is a person.
-
-    of_pairs : (pair,) which pairs are asked about.
+    Those by which some pairs of two images are genuine, but not all. A name that does not fit is a
+    person.
     """
     names = [str(name) for name in images.names[:FIRST]]
     endings = {re.search(ENDING, name)[0] for name in names} - {""} or {""}
@@ -134,15 +127,15 @@ def _readings(images, of_pairs):
     for pattern in _patterns_like(max(names, key=len), ending):
         who = _people_by_pattern(images.names, pattern)
         people = images.mapped(who.fillna(pd.Series(images.names)))  # such as names of models
-        is_same = people.is_same()[of_pairs]
+        is_same = people.is_same()[~images.is_same()]
         if is_same.any() and not is_same.all():
             yield pattern, people, who.notna().all()
 
 
-def agree_mostly(is_same, genuine):
-    """Return whether two truths of the same pairs are correlated, as by chance they are not."""
+def agreement(is_same, genuine):
+    """Return the correlation of two truths of the same pairs, which by chance is near 0."""
     with np.errstate(invalid="ignore"):  # where all pairs are genuine
-        return np.corrcoef(is_same, genuine)[0, 1] > CORRELATED
+        return np.nan_to_num(np.corrcoef(is_same, genuine)[0, 1]).round(9)
 
 
 def patterns_of_names(images, scores):
@@ -162,13 +155,12 @@ def patterns_of_names(images, scores):
     """
     is_other = ~images.is_same()
     lines = {}  # of patterns that say the same, the first
-    for pattern, people, is_whole in _readings(images, is_other):
+    for pattern, people, is_whole in _readings(images):
         if not is_whole:
             continue
         is_genuine = people.is_same() & is_other
         area, _ = share_above(scores[is_other], is_genuine[is_other])
-        pairs = np.sort([images.probe[is_genuine], images.reference[is_genuine]], axis=0)
-        n_people, n_genuine = len(people.names), len(np.unique(pairs, axis=1).T)
+        n_people, n_genuine = len(people.names), len(np.unique(images.either_way()[is_genuine]))
         line = (
             f"{pattern}: {n_people:,} people, {n_genuine:,} genuine pairs, which score above "
             f"others in {area:.2f} of cases"

@@ -9,7 +9,6 @@ from frkit.io.cells import WITH_FRAME
 from frkit.io.joins import share_above
 from frkit.io.names import simplified
 
-MOST_GROUPS = 100  # labels of an attribute that can be groups
 ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
 UNLIKE = 0.4  # of what other genuine pairs are above one half, from which on pairs are noticed
 FEWEST_OF_ONE = 100  # genuine pairs of one person, which show that it is several
@@ -35,24 +34,18 @@ def warn_of_spellings(labels):
         distinct = pd.Series(distinct[distinct != UNKNOWN], dtype=object)
         bare = distinct.str.lower().str.replace(r"[\s_-]+", " ", regex=True)
         bare = bare.str.replace(r"(?<![0-9.])0+(?=[0-9])", "", regex=True)
-        is_group = name != "identity"
         nothing = distinct[name_nobody(distinct)]
         if len(nothing) > 0:
             warn(
                 f"{listed(nothing)} counts as a label of {name!r} like any other; if it means that "
                 "nothing is known, leave these cells blank"
             )
-        if is_group:
-            whole_words = bare[bare.str.isalpha() & (bare.str.len() > 1)]
-            bare = bare.replace(dict(zip(whole_words.str[:1], whole_words)))
         bare = bare[bare.duplicated(keep=False)].sort_values(kind="stable")
-        if len(bare) > 0 and not (is_group and len(distinct) > MOST_GROUPS):
-            unit, letter = ("group", " or are its first letter") if is_group else ("person", "")
+        if len(bare) > 0:
             warn(
                 f"{len(bare):,} labels of {name!r} may mean the same as another, as they differ in "
-                f"capital letters, leading zeros, blanks, '_' or '-'{letter}, such as "
-                f"{listed(distinct[bare.index], 6)}; each stays a {unit} of its own: write them "
-                "alike if they are the same"
+                "capital letters, leading zeros, blanks, '_' or '-', such as "
+                f"{listed(distinct[bare.index], 6)}: write them alike if they are the same"
             )
 
 
@@ -69,34 +62,38 @@ def warn_of_strangers(scores, is_genuine, people, attributes):
     people : Sides or None
     attributes : dict of str to Sides
     """
-    parts = {}
     is_genuine = is_genuine & np.isfinite(scores)
     if people is not None and is_genuine.any():
         code = np.bincount(people.probe[is_genuine]).argmax()
-        why = "people whose names are not known may have this one"
-        which = f"of {listed(people.names[[code]])}"
-        parts[which] = people.probe == code, FEWEST_OF_ONE, why
+        if np.sum(is_genuine & (people.probe == code)) >= FEWEST_OF_ONE:
+            which = f"of {listed(people.names[[code]])}"
+            why = "people whose names are not known may have this one"
+            _warn_if_unlike(scores, is_genuine, people.probe == code, which, why)
     for name, sides in attributes.items():
         if sides.reference is not None:
+            which = f"that differ in {name!r}"
             why = (
                 "if they are of two people, eyes or fingers, make the names of both, such as "
                 f"frame.person + '_' + frame.{name}, {WITH_FRAME}; if it says that images failed, "
                 "leave these out"
             )
-            parts[f"that differ in {name!r}"] = ~sides.is_same(), FEWEST, why
-    for which, (is_part, fewest, why) in parts.items():
-        n_pairs = np.sum(is_part & is_genuine)
-        areas = []
-        for is_shown in (is_part | ~is_genuine, ~is_part | ~is_genuine):
-            area, _ = share_above(scores[is_shown], is_genuine[is_shown])
-            areas.append(area)
-        of_part, of_others = areas
-        is_unlike = of_part - 0.5 < UNLIKE * (of_others - 0.5)
-        if n_pairs >= fewest and of_others > ALIKE and is_unlike:
-            warn(
-                f"{n_pairs:,} genuine pairs {which} score above impostor pairs in {of_part:.2f} of "
-                f"cases, others in {of_others:.2f}: {why}"
-            )
+            _warn_if_unlike(scores, is_genuine, ~sides.is_same(), which, why)
+
+
+def _warn_if_unlike(scores, is_genuine, is_part, which, why):
+    """Warn if the genuine pairs of a part are hardly more alike than impostor pairs.
+
+    which, why : what these pairs are, and what to do
+    """
+    n_pairs = np.sum(is_part & is_genuine)
+    of_part, _ = share_above(scores[is_part | ~is_genuine], is_genuine[is_part | ~is_genuine])
+    of_others, _ = share_above(scores[~is_part | ~is_genuine], is_genuine[~is_part | ~is_genuine])
+    is_unlike = of_part - 0.5 < UNLIKE * (of_others - 0.5)
+    if n_pairs >= FEWEST and of_others > ALIKE and is_unlike:
+        warn(
+            f"{n_pairs:,} genuine pairs {which} score above impostor pairs in {of_part:.2f} of "
+            f"cases, others in {of_others:.2f}: {why}"
+        )
 
 
 def warn_of_parts(roles, columns):

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from frkit.base import (
@@ -15,7 +14,7 @@ from frkit.base import (
     require_one_of,
     warn,
 )
-from frkit.data.labels import check_names, model_names, warn_of_endings
+from frkit.data.labels import check_names, model_names
 from frkit.data.sides import SIDES, WHO, Sides, coded_sides
 from frkit.io.cells import several_marks
 from frkit.io.notices import (
@@ -23,20 +22,18 @@ from frkit.io.notices import (
     warn_of_spellings,
     warn_of_strangers,
 )
-from frkit.io.repeated import first_of_each, repeated_rows, warn_of_equal_rows
+from frkit.io.repeated import first_of_each, repeated_rows
 from frkit.scores.kept import REJECTED, kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
-FEWEST_DISTINCT = 20  # scores that can show a mark
-USUAL_MARK = -1  # of a failed comparison, if all scores are positive
-FEWEST_OTHERS = 3  # distinct scores besides a mark
+FEWEST_OTHERS = 3  # distinct scores beside a mark
+FEWEST_DISTINCT = 20  # scores that can show several marks, and marks by their frequency
+FAR = 10  # times the spread of so few others, by which a mark is apart
 MOST_CODES = 10  # of failures in one system
-FRACTIONS = 0.9  # share of scores that are no whole numbers, among which whole ones are codes
-APART = 0.1  # share of the scores' spread by which -1, or what occurs several times, is apart
-TWICE = 2  # a whole number among fractions is a mark if it is so much more frequent than any other
-FREQUENT = 10  # times those near it, with 1 % of all, is a mark at an end
-PEAK = 5  # times those near it, with 1 % of all, is a fraction that is a mark
-NEAR = 5  # distinct scores beside the lowest or the highest
+APART = 0.1  # share of the spread of other scores by which one is apart from them
+TWICE = 2  # times as often as any fraction, a whole number is a mark
+PEAK = 5  # times as often as those near it, with 1 % of all, any score is one
+NEAR = 5  # distinct scores on either side
 
 
 def listed_pairs(
@@ -50,12 +47,12 @@ def listed_pairs(
     distance=False,
     missing=None,
     failed="left out",
-    each_once=False,
+    each_once=True,
 ) -> xr.DataTree:
     """Return columns as kept pairs; the arguments are those of `frkit.pairs`.
 
     `images` and `people` are the names on both sides: two columns, or Sides, or None. With
-    `each_once` a pair that is there twice counts once.
+    `each_once` a pair that is there twice with one score counts once.
     """
     require_one_of("failed", failed, FAILED)
     values, models, is_distance = _scores(score, model, missing, distance)
@@ -69,13 +66,10 @@ def listed_pairs(
         given = sign * scores_of_model[is_of_two]
         ask_about_marks(given, missing, sign < 0, ~is_genuine[is_of_two])
     check_names(attributes)
-    labels = {"identity": people} if people else {}
-    labels |= {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
+    of_pairs = {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
+    labels = {"identity": people} | of_pairs if people else of_pairs
+    warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, of_pairs)
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
-    attributes_of_sides = {name: sides for name, sides in labels.items() if sides is not people}
-    warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, attributes_of_sides)
-    if images:
-        warn_of_endings(images.names)
     sides = {"image": images} | labels if images else labels
     if each_once and images:
         each_model = dict(enumerate(np.atleast_2d(values)))
@@ -83,10 +77,6 @@ def listed_pairs(
         keep = first_of_each(repeated, n)
         values, is_genuine = values[..., keep], is_genuine[keep]
         sides = {name: names.rows(keep) for name, names in sides.items()}
-    elif each_once and people:
-        columns = [names.both().reshape(2, -1) for names in sides.values()]
-        rows = np.vstack([np.atleast_2d(values), is_genuine, *columns])
-        warn_of_equal_rows(pd.DataFrame(dict(enumerate(rows))), rows[0])
     values, rejected = _settle_failed(values, is_genuine, failed, models)
     coords = {"genuine": ("pair", is_genuine)}
     if models is not None:
@@ -105,8 +95,6 @@ def _scores(score, model, missing, distance):
         require(model is None, "score is a mapping from model names already: leave model= out")
         model = list(score)
         score = [real_numbers("score", values) for values in score.values()]
-    if isinstance(score, xr.DataArray) and "pair" in score.dims:
-        score = score.transpose(..., "pair")
     values = failed_as_nan(real_numbers("score", score), missing, False)
     require(
         values.ndim == (1 if model is None else 2) and values.size > 0,
@@ -150,94 +138,72 @@ def ask_about_marks(scores, missing=None, is_distance=False, of_strangers=False)
     if missing is not None and not several_marks(missing):
         return
     distinct, counts = np.unique(scores[np.isfinite(scores)], return_counts=True)
-    most_alike = distinct[:1] if is_distance else distinct[-1:]
-    n_strangers = np.sum(np.isin(scores, most_alike) & of_strangers)
-    are_copies = n_strangers <= counts.sum() / 100  # unless it is 0, which failures have, too
-    marks = _marks(distinct, counts, most_alike[most_alike != 0] if are_copies else [])
+    if len(distinct) <= FEWEST_OTHERS:
+        return
+    most_alike = distinct[0] if is_distance else distinct[-1]
+    n_strangers = np.sum((scores == most_alike) & of_strangers)
+    are_copies = n_strangers <= counts.sum() / 100 and most_alike != 0  # which failures have, too
+    is_frequent = _are_frequent(distinct, counts) & ~(are_copies & (distinct == most_alike))
+    marks = distinct[_are_apart(distinct, counts) | is_frequent].tolist()
     if not marks:
         return
-    others = distinct[~np.isin(distinct, marks)]
     what = "distance" if is_distance else "score"
     shown = " and ".join(f"{mark:g}" for mark in marks)
     question = (
-        f"the {what} {shown} is apart from the others, which are from "
-        f"{others[0]:g} to {others[-1]:g}, or far more frequent: does it mark failed comparisons, "
-        "or images compared with themselves?"
+        f"the {what} {shown} is apart from all others, or far more frequent: does it mark failed "
+        "comparisons, or images compared with themselves?"
     )
     require(missing is not None, question, [{"missing": marks}, {"missing": []}])
     warn(f"{question} The option missing says so")
 
 
-def _marks(distinct, counts, of_copies):
-    """Return scores that stand apart from all others by their value (-1, 999) or frequency.
+def _are_apart(distinct, counts):
+    """Return which scores may be codes, such as -1, 999 or -101 and -103, by their value.
 
-    of_copies : scores of images with their copies, which may be frequent
+    They are negative whole numbers where no other score is negative; whole numbers, or repeated
+    ones, beyond other scores; or a few scores beyond a gap that is wider than the range of others.
     """
-    n_low, n_high = _n_codes(distinct), _n_codes(-distinct[::-1])
-    inside = slice(n_low, len(distinct) - n_high)
-    rest, counts_of_rest = distinct[inside], counts[inside]
-    marks = distinct[~np.isin(distinct, rest)].tolist()
-    while len(rest) > FEWEST_OTHERS:
-        end = next((end for end in (0, -1) if _is_apart(rest, counts_of_rest, end)), None)
-        if end is None:
-            break
-        marks.append(float(rest[end]))
-        rest, counts_of_rest = np.delete(rest, end), np.delete(counts_of_rest, end)
-    repeated = [score for score in _repeated(distinct, counts) if score not in of_copies]
-    return list(dict.fromkeys([*marks, *repeated]))
+    are_few = len(distinct) < FEWEST_DISTINCT
+    most = 1 if are_few else MOST_CODES
+    is_whole = distinct % 1 == 0
+    is_apart = distinct < 0
+    if is_apart.sum() > most or not is_whole[is_apart].all():
+        is_apart = np.zeros(len(distinct), bool)
+    gaps = np.diff(distinct)
+    is_above = distinct > distinct[gaps.argmax()]
+    is_beyond = is_above if is_above.mean() < 1 / 2 else ~is_above
+    spread = np.ptp(distinct[~is_beyond])
+    if is_beyond.sum() <= most and gaps.max() > (FAR if are_few else 1) * spread:
+        is_apart |= is_beyond
+    if are_few:
+        return is_apart
+    are_fractions = is_whole.mean() < 1 / 2
+    usual = distinct[~is_whole] if are_fractions else distinct[1:-1]
+    margin = APART * np.ptp(usual)
+    is_outside = (distinct < usual[0] - margin) | (distinct > usual[-1] + margin)
+    return is_apart | is_outside & (is_whole & are_fractions | (counts > 2))
 
 
-def _n_codes(distinct):
-    """Return how many of the lowest scores are codes, such as -101, -103 and -110.
+def _are_frequent(distinct, counts):
+    """Return which scores are far more frequent than others.
 
-    They are farther from all others than these from each other, or the only negative scores, or
-    several whole numbers beside fractions.
+    Fractions hardly repeat, so that a whole number among them does so conspicuously. Any other one
+    is compared with those near it. Where these are frequent, too, strangers may have a whole score
+    at an end, such as 0.
     """
-    for n in range(min(MOST_CODES, len(distinct) - FEWEST_DISTINCT), 1, -1):
-        codes, others = distinct[:n], distinct[n:]
-        is_beyond = others[0] - codes[-1] > np.ptp(others)
-        are_whole = (codes % 1 == 0).all()
-        are_negative = codes[-1] < 0 <= others[0]
-        if is_beyond or are_whole and (are_negative or (others % 1 > 0).mean() > FRACTIONS):
-            return n
-    return 0
-
-
-def _is_apart(distinct, counts, end):
-    """Return whether the lowest (end 0) or highest score (end -1) stands apart from all others."""
-    others = np.delete(distinct, end)
-    is_usual = distinct[end] == USUAL_MARK and end == 0
-    gap, spread = np.abs(others - distinct[end]).min(), np.ptp(others)
-    if is_usual and others[0] >= 0:
-        return True
+    is_whole = distinct % 1 == 0
+    are_fractions = is_whole.mean() < 1 / 2
     if len(distinct) < FEWEST_DISTINCT:
-        return gap > 10 * spread
-    return gap > (APART if is_usual or counts[end] > 2 else 1) * spread
-
-
-def _repeated(distinct, counts):
-    """Return scores that are far more frequent than all others, or, at an end, than those near it.
-
-    Where scores near an end are frequent, too, most strangers may have the last one, such as 0.
-    Fractions hardly repeat, so that one which does is conspicuous, and a whole number among them
-    is so sooner; scores that are all whole repeat by chance.
-    """
-    if len(distinct) < FEWEST_DISTINCT:
-        return []
-    near = {0: counts[1 : NEAR + 1].max(), len(distinct) - 1: counts[-NEAR - 1 : -1].max()}
-    second, first = np.argsort(counts)[-2:]
-    places = [
-        end
-        for end, most in near.items()
-        if counts[end] > max(FREQUENT * most, counts.sum() / 100) and counts[second] > 2 * most
-    ]
-    are_fractions = (distinct % 1 > 0).mean() > 0.5
-    near_first = np.delete(counts[max(first - NEAR, 0) : first + NEAR + 1], min(first, NEAR))
-    is_whole = distinct[first] % 1 == 0 and counts[first] > TWICE * counts[second]
-    is_peak = counts[first] > max(PEAK * near_first.max(), counts.sum() / 100)
-    if are_fractions and (is_whole or is_peak):
-        places.append(first)
-    return [float(distinct[place]) for place in places]
+        return np.zeros(len(distinct), bool)
+    is_frequent = is_whole & are_fractions & (counts > TWICE * counts[~is_whole].max(initial=1))
+    second = np.sort(counts)[-2]
+    for place in np.flatnonzero(counts > counts.sum() / 100):
+        others = counts.copy()
+        others[place] = 0
+        near = others[max(place - NEAR, 0) : place + NEAR + 1].max()
+        is_peak = counts[place] > PEAK * near and (are_fractions or second > 2 * near)
+        is_frequent[place] |= is_peak
+    return is_frequent
 
 
 def _is_distance(distance, models):

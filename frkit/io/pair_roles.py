@@ -6,7 +6,7 @@ from frkit.base import listed, warn
 from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.cells import WITH_FRAME, as_numbers, is_number_column, refuse_cells, to_numbers
-from frkit.io.joins import agree_mostly, share_above
+from frkit.io.joins import CORRELATED, agreement, share_above
 from frkit.io.names import (
     ATTRIBUTES,
     IDS,
@@ -29,7 +29,9 @@ WORDS = {  # within a name, that say which of both it is
     "score": frozenset("score scores similarity sim cosine cos".split()),
 }
 MOST = 0.5  # share of numbers above which a column called "score" is one
-FEWEST = 20  # pairs that can show a system's own decisions
+FEWEST = 20  # pairs that can show a system's own decisions, or who is who
+TURNED = 2  # standard errors below one half from which on a direction is asked about
+TURNED_TRUTH = 0.9  # share of pairs that contradict a truth which means the opposite
 OTHER_WORDS = (
     "other words of truth are written anew, such as "
     f"fk.open_data(frame.assign(label=frame['label'] == 'G')), {WITH_FRAME}"
@@ -105,18 +107,13 @@ def _find_scores(roles, sample):
     says what they are.
     """
     numbers = [name for name in roles.free(sample) if is_number_column(sample[name], MOST)]
-    worded = {name: role_of_score(name) for name in numbers if role_of_score(name)}
-    named = {name: role for role in WORDS for name in numbers if simplified(name) in NAMES[role]}
-    scores = named or worded
-    others = {name: role for name, role in worded.items() if name not in scores}
-    if worded and not named:
-        of_sides = {name for pair in side_columns(numbers).values() for name in pair}
-        unclear = [
-            name
-            for name in fractions(sample[numbers])
-            if not (name in {*worded, *of_sides} or words_of(name) & NO_SCORE)
-        ]
-        others = dict.fromkeys(unclear, next(iter(worded.values())))
+    scores = {name: role for role in WORDS for name in numbers if simplified(name) in NAMES[role]}
+    others = {name: role_of_score(name) for name in numbers if role_of_score(name)}
+    if others and not scores:
+        scores = others
+        unclear = [name for name in fractions(sample[numbers]) if not words_of(name) & NO_SCORE]
+        others = dict.fromkeys(unclear, next(iter(scores.values())))
+    others = {name: role for name, role in others.items() if name not in scores}
     if others:
         why = f"{listed(others)} may be scores, too, or other values"
         roles.ask(sample, why, _by_role(scores), _by_role(scores | others))
@@ -152,7 +149,10 @@ def _ask_scores(roles, table, sample):
     if names:
         why = f"{listed(names)} could be scores; which are, and are they distances?"
         roles.ask(table, why, {"score": names}, {"distance": names})
-    why = "no column looks like scores; name one as score, or as distance, or give their file"
+    why = (
+        "no column looks like scores; name one as score, or as distance, or give their file: "
+        "fk.open_data('trials.txt', scores='scores.txt')"
+    )
     roles.ask(table, why, answers=[{"scores": "..."}])
 
 
@@ -161,26 +161,52 @@ def fractions(table):
     return [name for name in table if (as_numbers(table[name])[0] % 1 > 0).any()]
 
 
-def check_directions(roles, table, genuine, scores):
-    """Stop where genuine scores lie below impostors' in a column whose direction was guessed.
+def check_scores(roles, table, genuine, scores, is_confirmed):
+    """Ask where scores contradict the truth, if one of both was guessed, or separate it wholly.
 
+    Parameters
+    ----------
     scores : dict of array, by column
+    is_confirmed
+        True where people, or the form of the file, confirm a truth that was guessed.
     """
-    for role in {*WORDS} - roles.from_user if genuine is not None else ():
-        for name in roles.columns.get(role, []):
-            values = scores[name] if role == "score" else -scores[name]
-            area, errors = share_above(values, genuine)
-            if area == 0 or area < 0.5 and errors < -2:
-                others = [other for other in roles.columns[role] if other != name]
-                turned = [*roles.columns.get(OPPOSITE[role], []), name]
-                remedies = [{OPPOSITE[role]: turned if len(turned) > 1 else name}]
-                if others:
-                    remedies[0][role] = others
-                truth = next(filter(roles.column, ("impostor", "genuine")), None)
-                if truth and truth not in roles.from_user and not roles.column(WHO[0]):
-                    remedies.append({OPPOSITE[truth]: roles.column(truth)})
-                why = f"read as {role}, {name!r} says that strangers are more alike than one person"
-                roles.ask(table, why, *remedies)
+    truth = next(filter(roles.column, ("impostor", "genuine")), None)
+    is_guess = truth and not is_confirmed and not roles.from_user & {"genuine", "impostor"}
+    column = roles.column(truth)
+    turned_truth = {OPPOSITE[truth]: column} if is_guess else {}
+    for name in roles.scores():
+        role = "distance" if name in roles.columns.get("distance", []) else "score"
+        area, errors = share_above(scores[name] if role == "score" else -scores[name], genuine)
+        if role not in roles.from_user and (area == 0 or errors < -TURNED):
+            why = f"read as {role}, {name!r} says that strangers are more alike than one person"
+            roles.ask(table, why, _with_role(roles, name, OPPOSITE[role]), turned_truth)
+        if is_guess and area == 1 and len(genuine) >= FEWEST:
+            why = f"{name!r} separates all genuine pairs of {column!r} from all impostors, as the "
+            why += "system's own decision would: is it the truth? If not, say what is"
+            people = {truth: None} | dict.fromkeys(WHO, "...")
+            roles.ask(table, why, {truth: column}, {"genuine": "..."}, people)
+
+
+def _with_role(roles, name, role):
+    """Return the columns of scores and distances where one of them gets this role."""
+    opposite = OPPOSITE[role]
+    others = [other for other in roles.columns[opposite] if other != name]
+    turned = {role: [*roles.columns.get(role, []), name]}
+    return turned | {opposite: others} if others else turned
+
+
+def warn_unconfirmed(roles, table):
+    """Warn of a score and a truth that were guessed, and may both be the opposite."""
+    truth = roles.column("genuine")
+    role = "distance" if roles.columns.get("distance") else "score"
+    if truth is None or roles.from_user & {"genuine", "impostor", role}:
+        return
+    are_flags = {*table[truth].astype(str).unique()[:4]} <= FLAGS
+    if are_flags and simplified(truth) in WEAK["genuine"]:
+        warn(
+            f"1 in {truth!r} is read as genuine, {roles.column(role)!r} as a {role}, and nothing "
+            f"else in the file confirms both; they may be impostor and {OPPOSITE[role]}"
+        )
 
 
 # --- truth ---------------------------------------------------------------------------------------
@@ -191,16 +217,23 @@ def _find_truth(roles, table, sample):
     candidates = [name for name in roles.free(table) if _says_truth(name, sample[name])]
     if not candidates:
         return
-    first, *others = candidates
-    is_genuine = {}
-    for name in candidates:
-        means_impostor = truth_of(name) in NAMES["impostor"]
-        is_genuine[name] = words_of_truth(table[name])[means_impostor]
-    if any(not np.array_equal(is_genuine[first], is_genuine[other]) for other in others):
+    truths = [_verdicts(table[name], _role_of_truth(name)) for name in candidates]
+    if any(not np.array_equal(truths[0], other) for other in truths):
         why = f"{listed(candidates)} could all say which pairs are genuine"
-        roles.ask(table, why, *({"genuine": name} for name in candidates))
-    roles.columns["impostor" if truth_of(first) in NAMES["impostor"] else "genuine"] = [first]
+        roles.ask(table, why, *({_role_of_truth(name): name} for name in candidates))
+    first, *others = candidates
+    roles.columns[_role_of_truth(first)] = [first]
     roles.unused += others
+
+
+def _role_of_truth(name):
+    """Return whether a column says by its name which pairs are genuine, or which are impostors."""
+    return "impostor" if truth_of(name) in NAMES["impostor"] else "genuine"
+
+
+def _verdicts(column, role):
+    """Return which cells say that a pair is genuine."""
+    return words_of_truth(column)[role == "impostor"]
 
 
 def _says_truth(name, cells):
@@ -214,16 +247,15 @@ def _says_truth(name, cells):
 
 def _truth(roles, table):
     """Return which pairs are genuine according to the column of truth; None without one."""
-    for side, role in enumerate(("genuine", "impostor")):
+    for role in ("genuine", "impostor"):
         if roles.column(role):
             column = table[roles.column(role)]
-            verdicts = words_of_truth(column)
             # the column may say something else, and names who is who
             remedies = [{"columns": {role: None}}] if side_columns(list(table)) else []
             word = "2" if is_number_column(column) else "'...'"
             why = NO_VERDICT.replace("TRUTH", repr(column.name)).replace("WORD", word)
-            refuse_cells(column, ~(verdicts[0] | verdicts[1]), why, remedies)
-            return verdicts[side]
+            refuse_cells(column, ~np.logical_or(*words_of_truth(column)), why, remedies)
+            return _verdicts(column, role)
     return None
 
 
@@ -232,31 +264,6 @@ def _is_same(table, columns):
     columns = list(columns)
     labels = [table[name] for name in columns]
     return coded_sides(labels, columns, len(table), complete=False).is_same()
-
-
-def check_unconfirmed(roles, table, genuine, scores, is_preset):
-    """Ask, or warn, about a truth that was guessed and that nothing else in the file confirms.
-
-    scores : dict of model to array
-    """
-    truth = roles.column("genuine")
-    role = "distance" if roles.columns.get("distance") else "score"
-    name = roles.column(role)
-    if truth is None or name is None or roles.from_user & {"genuine", "impostor"}:
-        return
-    area, _ = share_above(scores[name] if role == "score" else -scores[name], genuine)
-    is_separated = area == 1 and len(genuine) >= FEWEST
-    if is_separated and not is_preset:
-        why = f"{name!r} separates all genuine pairs of {truth!r} from all impostors, as the "
-        why += "system's own decision would: is it the truth? If not, say what is"
-        people = dict.fromkeys(WHO, "...")
-        roles.ask(table, why, {"genuine": truth}, {"genuine": "..."}, {"genuine": None} | people)
-    is_flag = {*table[truth].astype(str).unique()[:4]} <= FLAGS
-    if is_flag and simplified(truth) in WEAK["genuine"] and role not in roles.from_user:
-        warn(
-            f"1 in {truth!r} is read as genuine, {name!r} as a {role}, and nothing else in the "
-            f"file confirms both; they may be impostor and {OPPOSITE[role]}"
-        )
 
 
 # --- the two sides -------------------------------------------------------------------------------
@@ -271,13 +278,17 @@ def _find_sides(roles, table, truth):
             roles.ask(table, why, dict.fromkeys({*names}.difference(named), "..."))
     # sysA_score and sysB_score are scores of two models
     sides = side_columns([name for name in roles.free(table) if not role_of_score(name)])
-    people = _identities(roles, sides, table, truth)
-    if people is not None and not roles.from_user & {*WHO}:
-        roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people))}
+    if not roles.from_user & {*WHO}:
+        people = _identities(roles, sides, table, truth)
+        roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people, []))}
     if not roles.from_user & {*SIDES}:
-        _find_images(roles, sides)
+        usual = NAMES["image"] | IDS
+        images = [columns for stem, columns in sides.items() if simplified(stem) in usual]
+        roles.columns |= {
+            side: [name] for columns in images[:1] for side, name in zip(SIDES, columns)
+        }
         if not any(map(roles.column, (*SIDES, *WHO))):
-            _find_names(roles, table, truth)
+            _find_names(roles, table)
     for stem, columns in sides.items():
         if {*columns} <= {*roles.free(table)}:
             if stem in roles.unused or not can_be_named(stem or columns[0]):
@@ -286,100 +297,66 @@ def _find_sides(roles, table, truth):
                 roles.attributes.setdefault(stem or columns[0], list(columns))
 
 
-def _find_images(roles, sides):
-    """Take the first two columns of both sides that are called images, or have no other name."""
-    usual = NAMES["image"] | IDS
-    images = [columns for stem, columns in sides.items() if simplified(stem) in usual]
-    if images:
-        roles.columns |= {side: [name] for side, name in zip(SIDES, images[0])}
-
-
-def _find_names(roles, table, truth):
+def _find_names(roles, table):
     """Take two columns of many names, if words of their own say of what; ask about others."""
     names = [name for name in roles.free(table) if _are_names(table[name])]
     images = [name for name in names if words_of(name) & OF_IMAGES]
-    if len(images) == 2:
-        is_same = _is_same(table, images)
-        are_people = truth is not None and is_same.any() and np.array_equal(is_same, truth)
-        if truth is None or are_people or not (is_same & ~truth).any():
-            of_names = WHO if are_people else SIDES
-            roles.columns |= {role: [name] for role, name in zip(of_names, images)}
-            return
-    if len(names) > 1:
+    are_two = len(images) == 2
+    if are_two and not _is_same(table, images).any():
+        roles.columns |= {side: [name] for side, name in zip(SIDES, images)}
+    elif len(names) > 1:
         why = f"{listed(names)} contain many names: which two name the images of a pair, or people?"
-        answers = (dict(zip(sides, names)) for sides in (SIDES, WHO))
+        answers = (dict(zip(sides, images if are_two else names)) for sides in (SIDES, WHO))
         roles.ask(table, why, *answers, dict.fromkeys(names))
 
 
 def _are_names(column):
     """Return whether a column contains many names, as of images; whole numbers may be names."""
     values = some_rows(column)
-    if np.ndim(values.iloc[0]) > 0 or role_of_score(column.name):
+    is_other = bool(words_of(column.name) & NO_SCORE - {"id"}) and is_number_column(values)
+    if np.ndim(values.iloc[0]) > 0 or is_other or (as_numbers(values)[0] % 1 > 0).any():
         return False
-    if is_number_column(values):
-        is_other = words_of(column.name) & NO_SCORE - {"id"}
-        if is_other or (as_numbers(values)[0] % 1 > 0).any():
-            return False
     return values.nunique() > min(MOST_MODELS, len(values) / 2)
 
 
 def _identities(roles, sides, table, truth):
     """Return what the names of the columns of identities share; None if there are none.
 
-    Their name says so, and the truth does not contradict them; or they alone are equal in every
-    genuine pair and in no impostor pair.
+    Their name says so, or the truth agrees with them in every pair; or two equal names have several
+    scores. Ask where the truth contradicts them.
     """
-    for stem, columns in sides.items():
-        if simplified(stem) in NAMES["identity"]:
-            if truth is not None:
-                is_wrong = _is_same(table, columns) != truth
-                refuse_truth(roles, table, f"the identities {listed(columns)}", is_wrong, columns)
+    named = [stem for stem in sides if simplified(stem) in NAMES["identity"]]
+    if truth is None:
+        scores = roles.scores() or fractions(table)
+        others = [stem for stem in sides if simplified(stem) in IDS]
+        named += [stem for stem in others if _meet_again(table, sides[stem], scores)]
+        return next(iter(named), None)
+    for stem in named or sides:
+        columns = list(sides[stem])
+        is_same = _is_same(table, columns)
+        is_usual = bool(named) or simplified(stem) in IDS | WEAK["identity"]
+        if np.array_equal(is_same, truth) and (is_usual or len(truth) >= FEWEST):
             return stem
-    usual = IDS if truth is None else IDS | WEAK["identity"]
-    for stem, columns in sides.items():
-        if simplified(stem) in usual:
-            is_same = _is_same(table, columns)
-            if truth is None:
-                values = roles.scores() or fractions(table)
-                are_people = _meet_again(table.loc[is_same, [*columns, *values]], columns)
-            else:
-                are_people = np.array_equal(is_same, truth)
-                _refuse_few(roles, table, stem, columns, is_same, truth)
-            if are_people:
-                return stem
-    if truth is None or len(truth) < FEWEST or truth.all() or not truth.any():
-        return None
-    agreeing = [stem for stem in sides if np.array_equal(_is_same(table, sides[stem]), truth)]
-    return agreeing[0] if len(agreeing) == 1 else None
+        if named or is_usual and agreement(is_same, truth) > CORRELATED:
+            _ask_truth(roles, table, columns, is_same, truth)
+    return None
 
 
-def _refuse_few(roles, table, stem, columns, is_same, truth):
-    """Stop if the truth contradicts columns that may name people, in few pairs."""
-    if agree_mostly(is_same, truth):
-        truth_role = "genuine" if roles.column("genuine") else "impostor"
-        people = {truth_role: None} | dict(zip(WHO, columns))
-        attribute = {stem or columns[0]: list(columns)}
-        refuse_truth(roles, table, listed(columns), is_same != truth, answers=[people, attribute])
-
-
-def _meet_again(pairs, columns):
+def _meet_again(table, columns, scores):
     """Return whether a pair of two equal names has several scores: these are people, not images."""
+    pairs = table.loc[_is_same(table, columns), [*columns, *scores]]
     return pairs.drop_duplicates().duplicated(list(columns)).any()
 
 
-def refuse_truth(roles, table, others, is_wrong, columns=(), answers=()):
-    """Stop if the truth contradicts identities in two columns, or names of images.
-
-    answers : ways to read these columns; by default one follows from `columns`
-    """
-    if is_wrong.any():
-        role = "genuine" if roles.column("genuine") else "impostor"
-        name = roles.column(role)
-        why = f"{name!r} contradicts {others} in {is_wrong.sum():,} pairs"
-        is_turned = is_wrong.mean() > 0.9
-        remedies = [{OPPOSITE[role]: name} if is_turned else {role: None}]
-        if columns and not is_turned:  # which may be numbers within sites, say
-            remedies.append(dict.fromkeys(columns))
-        if columns and not _is_same(table, columns).any():  # images, then
-            remedies = [dict(zip(SIDES, columns))]
-        roles.ask(table, why, *(answers or remedies))
+def _ask_truth(roles, table, columns, is_same, truth):
+    """Ask what is right where the truth contradicts columns that may name people."""
+    is_wrong = is_same != truth
+    role = "genuine" if roles.column("genuine") else "impostor"
+    name = roles.column(role)
+    remedies = [{role: None} | dict(zip(WHO, columns)), dict.fromkeys(columns)]
+    if is_wrong.mean() > TURNED_TRUTH:
+        remedies = [{OPPOSITE[role]: name}]
+    elif not is_same.any():
+        remedies = [dict(zip(SIDES, columns))]
+    why = f"{name!r} contradicts the names in {listed(columns)} in {is_wrong.sum():,} pairs"
+    roles.ask(table, why, *remedies)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require, warn
+from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
@@ -24,7 +24,7 @@ from frkit.io.cells import (
 from frkit.io.combined import stack_lists
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header, read_frame
-from frkit.io.joins import agree_mostly, ask_who, identities_from, readings_of_names
+from frkit.io.joins import CORRELATED, ask_who, best_pattern, identities_from
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import names_models, read_by_model
 from frkit.io.names import (
@@ -42,21 +42,16 @@ from frkit.io.pair_roles import (
     OTHER_WORDS,
     TRUTH,
     WORDS,
-    check_directions,
-    check_unconfirmed,
+    check_scores,
     pair_roles,
-    refuse_truth,
+    warn_unconfirmed,
 )
 from frkit.io.repeated import (
     are_of_themselves,
     differing_rows,
-    first_of_each,
-    refuse_two,
     repeated_rows,
-    warn_of_equal_rows,
-    warn_of_twice,
 )
-from frkit.io.roles import MOST_MODELS, Roles, are_labels, models_column, refuse_attacks
+from frkit.io.roles import MOST_MODELS, Roles, are_labels, refuse_attacks
 
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
@@ -74,15 +69,15 @@ ROWS_ALIKE = (
     "each row counts as one comparison of one model, whatever {0} says. Where rows are of several "
     "models, that is the role model. Where some are of other parts such as training, or of failed "
     "comparisons, or of the best candidates alone, keep the right ones, as in "
-    "frame[frame[{1!r}].astype(str) == {2!r}]; where a row without names stands for several, it is "
+    "frame[frame[{1!r}] == LABEL]; where a row without names stands for several, it is "
     "fk.open_data(frame.loc[frame.index.repeat(frame[{1!r}])].reset_index(drop=True)"
     f".drop(columns={{1!r}})), {WITH_FRAME}. An eye, a finger or a site belongs to the name of a "
     "person. Or these are labels, or mean nothing"
 )
-NUMBERS_OF_IMAGES = (
-    "; or images of each person have the same numbers: leave these out, or name images by both, "
-    "fk.open_data(frame.assign(**{image: frame[[who, image]].astype(str).agg('_'.join, axis=1) "
-    f"for who, image in NAMES}})), {WITH_FRAME}"
+SHOWN = 200  # characters of scores in a message
+TWO_SCORES = (
+    "remove one; scores of several models need a column each, or a column that says which model a "
+    "row is of. Names of images that are numbers within people, or name people, are no such names"
 )
 
 
@@ -92,13 +87,6 @@ def pairs_of_contents(contents, options):
         return stack_lists(read_by_model(contents, options, pairs_of_contents))
     options = {name: value for name, value in options.items() if name != "kind"}
     table = table_of(contents)
-    has_scores = not contents.roles or {"score", "distance"} & {*contents.roles}
-    require(
-        has_scores or "scores" in options,
-        "this list has no scores: give it alone, with a file that has one score per line, or lines "
-        "`enrol test score`: fk.open_data('trials.txt', scores='scores.txt'), or frkit report "
-        "trials.txt --scores scores.txt",
-    )
     require(len(table) > 0, "the table has no row")
     check_header([*table])
     table = table.loc[:, [np.ndim(cell) == 0 for cell in table.iloc[0]]]
@@ -133,14 +121,6 @@ class Lines:
     people: Any = None
     scores: dict = field(default_factory=dict)
     distances: list = field(default_factory=list)
-
-    def keep(self, is_kept):
-        """Leave out some lines, of images with names."""
-        self.table = self.table[is_kept]
-        self.images = self.images.rows(is_kept)
-        self.people = self.people and self.people.rows(is_kept)
-        self.genuine = None if self.genuine is None else self.genuine[is_kept]
-        self.scores = {name: values[is_kept] for name, values in self.scores.items()}
 
 
 def _list_of_pairs(
@@ -177,20 +157,20 @@ def _list_of_pairs(
     else:
         lines.scores = {name: to_numbers(lines.table[name]) for name in roles.scores()}
     lines.distances = roles.columns.get("distance", [])
-    if not directions:
-        check_directions(roles, lines.table, lines.genuine, lines.scores)
     if lines.images and rule != "repeats":
-        _keep_first_of_each(lines)
+        _refuse_differing(lines)
     attributes = _attributes(lines.table, roles)
     is_said = lines.people or identity or lines.genuine is not None
     if labels is not None and lines.images and not is_said:  # the labels may say it
         lines.people = _with_labels(labels, lines, attributes)
         labels = None
-    _find_people(lines, identity, rule, bool(preset))
+    _find_people(lines, identity, rule)
     if lines.genuine is None:
         lines.genuine = lines.people.is_same()
-        if not directions:
-            check_directions(roles, lines.table, lines.genuine, lines.scores)
+    if not directions:
+        check_scores(roles, lines.table, lines.genuine, lines.scores, preset or lines.people)
+    if not lines.people:
+        warn_unconfirmed(roles, lines.table)
     if lines.people and not lines.images:
         score = next(iter(lines.scores.values()))
         if are_of_themselves(lines.people, score):
@@ -200,7 +180,6 @@ def _list_of_pairs(
             )
             sides = {side: roles.column(who) for side, who in zip(SIDES, WHO)}
             roles.ask(lines.table, why, sides | dict.fromkeys(WHO))
-        warn_of_equal_rows(lines.table, score)
     _ask_about_others(lines)
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)
@@ -208,9 +187,15 @@ def _list_of_pairs(
     if len(values) == 1:
         [values] = values.values()
         distance = bool(distance)
-    truth = lines.genuine if roles.column("genuine") or roles.column("impostor") else None
     pairs = listed_pairs(
-        values, truth, lines.images, lines.people, attributes, distance=distance, **options
+        values,
+        lines.genuine,
+        lines.images,
+        lines.people,
+        attributes,
+        distance=distance,
+        each_once=rule != "repeats",
+        **options,
     )
     pairs.attrs.update(roles.attrs())
     return pairs
@@ -232,13 +217,23 @@ def _columns_read(table, user_columns, preset, has_scores):
 
 
 def _take_other_scores(lines, scores, role):
-    """Take scores that another file has; role : "score" or "distance", as the user says."""
+    """Take scores of a file or an array; role : "score" or "distance", as the user says."""
     require(not lines.roles.scores(), "the file contains its scores: leave the other ones out")
-    lines.scores = {role: read_scores(scores, lines.table, lines.images)}
+    if isinstance(scores, (str, Path)):
+        with named(scores):
+            values = _score_lines(Path(scores), lines.table, lines.images)
+    else:
+        values = real_numbers("scores", scores)
+    n_pairs = len(lines.table)
+    require(
+        values.shape == (n_pairs,),
+        f"there are {n_pairs} pairs, but scores have shape {values.shape}: {str(scores)[:SHOWN]}",
+    )
+    lines.scores = {role: values}
     lines.roles.columns[role] = [role]
 
 
-def _find_people(lines, identity, rule, is_preset):
+def _find_people(lines, identity, rule):
     """Find out who is in the images, by a pattern or by their names; ask where nothing says it."""
     roles, images = lines.roles, lines.images
     if identity:
@@ -252,16 +247,13 @@ def _find_people(lines, identity, rule, is_preset):
         if lines.genuine is None:
             answers = [{"genuine": "..."}]
             model, values = next(iter(lines.scores.items()))
-            may_be_people = images.is_same().any() and not are_of_themselves(images, values)
-            if may_be_people:
+            if images.is_same().any() and not are_of_themselves(images, values):
                 answers.append({who: roles.column(side) for who, side in zip(WHO, SIDES)})
             similarity = -values if model in lines.distances else values
             ask_who(roles, lines.table, UNSAID, images, similarity, *answers)
         lines.people = _people_by_name(lines, rule)
-    if not lines.people:
-        if lines.genuine is None:
-            roles.ask(lines.table, UNSAID, {"genuine": "..."})
-        check_unconfirmed(roles, lines.table, lines.genuine, lines.scores, is_preset)
+    if not lines.people and lines.genuine is None:
+        roles.ask(lines.table, UNSAID, {"genuine": "..."})
 
 
 def _ask_about_others(lines):
@@ -285,20 +277,13 @@ def _ask_about_others(lines):
         return
     columns = [column for names in others.values() for column in names]
     unused = dict.fromkeys(columns)
-    labels = {
-        name: sides if len(sides) > 1 else sides[0]
-        for name, sides in others.items()
-        if can_be_named(name)
-    }
+    labels = {name: sides for name, sides in others.items() if can_be_named(name)}
     answers = [labels, unused] if labels else [unused]
     models = [name for name in columns if _are_even(table[name])]
-    model = models_column(table[columns]) or next(iter(models), None)
-    if model:
-        others_unused = {name: None for name in columns if name != model}
-        answers.insert(0, others_unused | {"model": model})
-    [label] = table[columns[0]].mode()[:1]
-    why = ROWS_ALIKE.format(listed(columns), columns[0], str(label))
-    roles.ask(table, why, *answers)
+    if models:
+        others_unused = {name: None for name in columns if name != models[0]}
+        answers.insert(0, others_unused | {"model": models[0]})
+    roles.ask(table, ROWS_ALIKE.format(listed(columns), columns[0]), *answers)
 
 
 def _may_tell_rows_apart(name, columns):
@@ -337,11 +322,10 @@ def _refuse_others(people, attributes):
         if simplified(name) in NAMES["identity"]:
             both = pd.DataFrame({"list": people.both(), "labels": np.concatenate(sides)})
             both = both.dropna().drop_duplicates()
-            n_others = both["list"].duplicated().sum() + both["labels"].duplicated().sum()
             require(
-                n_others == 0,
-                f"column {name!r} of the labels contradicts the people of the list in {n_others} "
-                "people: correct one of them, or remove the column",
+                both["list"].is_unique and both["labels"].is_unique,
+                f"column {name!r} of the labels contradicts the people of the list: correct one of "
+                "them, or remove the column",
             )
 
 
@@ -367,24 +351,18 @@ def _people_by_name(lines, rule):
     roles, images, genuine, table = lines.roles, lines.images, lines.genuine, lines.table
     role = "genuine" if roles.column("genuine") else "impostor"
     truth = roles.column(role)
-    readings = readings_of_names(images, genuine)
-    for reading in readings:
-        if not reading.is_wrong.any():
-            pattern = reading.pattern
-            roles.who = f"by the pattern {pattern!r}, which {truth!r} confirms in every pair"
-            return reading.people
-    for reading in readings:
-        if reading.is_wrong.all():
-            refuse_truth(roles, table, "names of images", reading.is_wrong)
-    nearly = [reading for reading in readings if agree_mostly(reading.people.is_same(), genuine)]
-    if nearly and role not in roles.from_user:
-        nearest = min(nearly, key=lambda reading: reading.is_wrong.sum())
-        names = {"columns": {role: None}, "identity": nearest.pattern}
+    pattern, people, share = best_pattern(images, genuine)
+    if share == 1:
+        roles.who = f"by the pattern {pattern!r}, which {truth!r} confirms in every pair"
+        return people
+    if abs(share) > CORRELATED and role not in roles.from_user:
+        n_wrong = np.sum(people.is_same() != genuine)
         why = (
-            f"{truth!r} contradicts the names of images in {nearest.is_wrong.sum():,} pairs, if "
-            f"these say who it is by {nearest.pattern!r}; which of both is the truth?"
+            f"{truth!r} contradicts the names of images in {n_wrong:,} pairs, if these say who it "
+            f"is by {pattern!r}; which of both is the truth?"
         )
-        roles.ask(table, why, {role: truth}, answers=[names])
+        names = {"columns": {role: None}, "identity": pattern}
+        roles.ask(table, why, {role if share > 0 else OPPOSITE[role]: truth}, answers=[names])
     if rule == "linked":
         roles.who = "names that genuine pairs link are one person"
         return _linked(images, genuine)
@@ -409,69 +387,31 @@ def _linked(images, genuine):
     return images.mapped([f"person {number}" for number in component])
 
 
-def _keep_first_of_each(lines):
-    """Leave out lines that repeat a pair, or names of images where they name people.
-
-    A pair with two scores, or called genuine and impostor, is refused.
-    """
+def _refuse_differing(lines):
+    """Refuse a pair with two scores, or called genuine and impostor; or names of people."""
     images, genuine, roles = lines.images, lines.genuine, lines.roles
     values = {f"score {name}": values for name, values in lines.scores.items()}
     values |= {} if genuine is None else {"genuine": genuine}
-    repeated = repeated_rows(images, values)
-    differing = differing_rows(repeated)
+    differing = differing_rows(repeated_rows(images, values))
     if len(differing) == 0:
-        if len(repeated) > 0:
-            lines.keep(first_of_each(repeated, len(lines.table)))
         return
-    first, second = differing
-    is_same = genuine is None or genuine[first] == genuine[second]
-    columns = [roles.column(side) for side in SIDES]
-    remedy = (
-        "remove one; scores of several models need a column each, or a column that says which "
-        "model a row is of"
-    )
+    is_same = genuine is None or len({*genuine[differing]}) == 1
+    what = "has two scores" if is_same else "is called genuine and impostor"
     answers = [
         {"columns": {"model": name}}
         for name in lines.table.columns.intersection([*roles.attributes, *roles.unused])
         if 1 < lines.table[name].nunique() <= MOST_MODELS
     ]
-    if lines.people and np.ptp(lines.people.rows(differing).pair()) > 0:
-        names = [*zip(map(roles.column, WHO), columns)]
-        remedy += NUMBERS_OF_IMAGES.replace("NAMES", str(names))
-        answers.append({"columns": dict.fromkeys(SIDES)})
-    elif not (lines.people or roles.from_user & {*SIDES}):
-        remedy += f"; or {listed(columns)} name people and no images"
-        answers.append({"columns": dict(zip(WHO, columns))})
-    what = "has two scores" if is_same else "is called genuine and impostor"
-    refuse_two(images, differing, lines.table.index, what, remedy, answers)
+    if not roles.from_user & {*SIDES}:
+        people = dict(zip(WHO, map(roles.column, SIDES)))
+        answers.append({"columns": dict.fromkeys(SIDES) if lines.people else people})
+    first, second = differing
+    pair = listed(images.names[[images.probe[first], images.reference[first]]])
+    where = f"lines {lines.table.index[first]} and {lines.table.index[second]}"
+    raise InputError(f"the pair {pair} {what} ({where}): {TWO_SCORES}", answers)
 
 
 # --- scores from a separate file ------------------------------------------------------------------
-
-
-def read_scores(scores, table, images):
-    """Return the scores of pairs from a file or an array.
-
-    Parameters
-    ----------
-    scores : path or array
-    table : pd.DataFrame
-        The pairs, by line.
-    images : Sides or None
-        Their names, for joining lines of two names and a score.
-    """
-    is_file = isinstance(scores, (str, Path))
-    if is_file:
-        with named(scores):
-            values = _score_lines(Path(scores), table, images)
-    else:
-        values = real_numbers("scores", scores)
-    require(
-        values.shape == (len(table),),
-        f"there are {len(table)} pairs, but the scores in {scores if is_file else 'the list'} have "
-        f"shape {values.shape}",
-    )
-    return values
 
 
 def _score_lines(path, table, images):
@@ -497,21 +437,17 @@ def _scores_by_names(names, values, table, images):
 
     names : pd.DataFrame of two columns, the names to which the values belong
     """
-    probes, references = images.columns()
-    first, second = (names[name] for name in names)
-    n_pairs = len(probes)
-    both = [*probes, *first], [*references, *second]
-    sides = coded_sides(both, SIDES, n_pairs + len(values))
-    of_scores = sides.rows(slice(n_pairs, None))
-    repeated = repeated_rows(of_scores, {"score": values})
-    differing = differing_rows(repeated, "either_way")
-    if len(differing) > 0:
-        refuse_two(of_scores, differing, names.index, "has two scores", TWO_DIRECTIONS)
-    pairs = sides.either_way()
-    is_again = pd.Series(pairs[n_pairs:]).duplicated().to_numpy()
-    warn_of_twice(is_again.sum())
-    scored_pairs = pd.Index(pairs[n_pairs:][~is_again])
-    places = scored_pairs.get_indexer(pairs[:n_pairs])
-    lines = table.index[places < 0]
-    require(len(lines) == 0, f"there is no score for the trials of lines {listed(lines)}")
-    return values[~is_again][places]
+    n_pairs = len(table)
+    both = [[*side, *names[name]] for side, name in zip(images.columns(), names)]
+    pairs = coded_sides(both, SIDES, n_pairs + len(values)).either_way()
+    scored = pd.DataFrame({"pair": pairs[n_pairs:], "score": values}, names.index)
+    scored = scored.drop_duplicates()
+    twice = scored["pair"][scored["pair"].duplicated()]
+    lines = scored.index[scored["pair"].isin(twice[:1])]
+    pair = listed(names.loc[lines[:1]].to_numpy().ravel())
+    where = " and ".join(map(str, lines))
+    require(len(twice) == 0, f"the pair {pair} has two scores (lines {where}): {TWO_DIRECTIONS}")
+    places = pd.Index(scored["pair"]).get_indexer(pairs[:n_pairs])
+    absent = table.index[places < 0]
+    require(len(absent) == 0, f"there is no score for the trials of lines {listed(absent)}")
+    return scored["score"].to_numpy()[places]

@@ -117,5 +117,4 @@ def pairs(
         distance=distance,
         missing=missing,
         failed=failed,
-        each_once=True,
     )

@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, warn
+from frkit.base import warn
 
 FEWEST_NAMES = 3  # of images that are compared with themselves
-DISTINCT = 0.9  # share of scores that differ from all others, from which on equal rows are copies
 
 
 def repeated_rows(sides, values):
@@ -29,14 +28,11 @@ def repeated_rows(sides, values):
     return pd.DataFrame({name: column[rows] for name, column in columns.items()}, index=rows)
 
 
-def differing_rows(repeated, of="pair"):
-    """Return two rows of one pair with different values; none where there are no such.
-
-    of : "pair", whose sides are told apart, or "either_way"
-    """
-    distinct = repeated.drop(columns={"pair", "either_way"} - {of}).drop_duplicates()
-    differing = distinct[of][distinct[of].duplicated()]
-    return distinct.index[distinct[of].isin(differing[:1])][:2]
+def differing_rows(repeated):
+    """Return two rows of one pair with different values; none where there are no such."""
+    distinct = repeated.drop(columns="either_way").drop_duplicates()
+    differing = distinct["pair"][distinct["pair"].duplicated()]
+    return distinct.index[distinct["pair"].isin(differing[:1])][:2]
 
 
 def first_of_each(repeated, n_pairs):
@@ -54,7 +50,8 @@ def first_of_each(repeated, n_pairs):
     """
     keep = np.ones(n_pairs, bool)
     is_again = repeated.duplicated()
-    warn_of_twice(is_again.sum())
+    if is_again.any():
+        warn(f"{is_again.sum():,} pairs occur twice with the same score: each counts once")
     keep[repeated.index[is_again]] = False
     unordered = repeated[~is_again].drop(columns="pair")
     is_turned = unordered.either_way.duplicated()
@@ -64,41 +61,9 @@ def first_of_each(repeated, n_pairs):
     return keep
 
 
-def warn_of_twice(n_pairs):
-    """Warn how many pairs are there again."""
-    if n_pairs > 0:
-        warn(f"{n_pairs:,} pairs occur twice with the same score: each counts once")
-
-
-def refuse_two(sides, rows, lines, what, remedy="remove one", answers=()):
-    """Refuse two rows of a pair that contradict each other."""
-    first, second = rows
-    pair = listed(sides.names[[sides.probe[first], sides.reference[first]]])
-    where = f"lines {lines[first]} and {lines[second]}"
-    raise InputError(f"the pair {pair} {what} ({where}): {remedy}", answers)
-
-
 def are_of_themselves(sides, score):
     """Return whether names are paired with themselves once each, always with one score: images."""
     is_same = sides.is_same()
     scores = np.asarray(score)[is_same]
     are_once = len(np.unique(sides.probe[is_same])) == len(scores)
     return len(scores) >= FEWEST_NAMES and are_once and np.allclose(scores, scores[0], atol=1e-6)
-
-
-def warn_of_equal_rows(table, score):
-    """Warn of rows that repeat another one in all columns, where images have no names.
-
-    score : (pair,). Where scores often repeat, such as whole numbers, rows are equal by chance. The
-    lowest and the highest do not count: they may be marks, or images compared with themselves.
-    """
-    score = pd.Series(np.asarray(score))
-    is_inside = score.between(score.min(), score.max(), inclusive="neither")
-    n_again = table[is_inside.to_numpy()].duplicated().sum()
-    n_distinct = is_inside.sum() - n_again
-    if n_again > 0 and score[is_inside].nunique() > DISTINCT * n_distinct:
-        warn(
-            f"{n_again:,} lines are equal to another one in all columns: they count, because they "
-            "may compare other images of the same people; remove them if they are copies, or name "
-            "the images"
-        )

@@ -207,7 +207,7 @@ def test_people_whose_names_differ_in_spelling_only_are_noticed():
 
 
 @pytest.mark.parametrize("form", ["embeddings", "pairs", "matrix"])
-@pytest.mark.parametrize("second", ["F", "female", "FEMALE "])
+@pytest.mark.parametrize("second", ["female", "FEMALE "])
 def test_groups_whose_names_differ_in_spelling_only_are_noticed(form, second):
     labels = np.resize(["Female"] * 3 + ["Male"] * 3 + [second] * 3, 48)
     with noticed("gender", "Female"):

@@ -169,21 +169,6 @@ def test_eyes_or_people_of_two_sites_under_one_name_are_no_silent_genuine_pairs(
         opened(PEOPLE)
 
 
-@pytest.mark.parametrize("form", ["faces", "list", "matrix"])
-def test_copies_of_an_image_under_another_ending_are_named(form):
-    names = [f"p{k:02d}_{n // 2}.{'png' if n % 2 else 'JPG'}" for n, k in enumerate(WHO)]
-    names = np.array(names)
-    if form == "faces":
-        table = pd.DataFrame(VECTORS).add_prefix("f").assign(image=names, person=PEOPLE)
-    elif form == "list":
-        table = NAMED.assign(image1=names[FIRST], image2=names[SECOND])
-        table = table.assign(genuine=SAME.astype(int), score=SCORES)
-    else:
-        table = pd.DataFrame(COSINE, names, names)
-    with noticed("80", "ending", "p00_0.JPG", "p00_0.png"):
-        fk.open_data(table, identity="{name}_{number}.{ending}")
-
-
 def test_a_threshold_of_distances_has_no_minus():
     distances = fk.pairs(1 - SCORES, SAME, distance=True)
     with refused("threshold", "minus"):
@@ -325,13 +310,12 @@ def test_an_array_for_each_name_gets_a_line(tmp_path, of):
 
 
 @pytest.mark.parametrize("form", ["{:.1f} %", "{:.1f}%", "{:,.1f}"])
-def test_percentages_and_thousands_get_a_line(tmp_path, form):
+def test_percentages_and_thousands_are_refused_by_their_line(tmp_path, form):
     path = tmp_path / "pairs.csv"
-    numbers = 1000 * (2 + SCORES)
-    LABELLED.assign(score=[form.format(number) for number in numbers]).to_csv(path, index=False)
-    message, _ = asked_about(path)
-    scores, _ = scores_of(run(line_in(message), frame=pd.read_csv(path)))
-    np.testing.assert_allclose(scores, numbers, atol=0.051)
+    texts = [form.format(number) for number in 1000 * (2 + SCORES)]
+    LABELLED.assign(score=texts).to_csv(path, index=False)
+    with refused("line 2", "score"):
+        fk.open_data(path)
 
 
 def test_a_struct_of_matlab_is_called_so(tmp_path):
@@ -557,14 +541,12 @@ def test_genuine_and_impostor_scores_of_matlab_get_a_line(tmp_path):
 
 
 @pytest.mark.parametrize("label, score", [("", ""), ("1", "mean"), ("mean", "0.1")])
-def test_a_total_below_the_data_gets_a_line(tmp_path, label, score):
+def test_a_total_below_the_data_is_refused_by_its_line(tmp_path, label, score):
     path = tmp_path / "pairs.csv"
     text = NAMED.assign(genuine=SAME.astype(int), score=SCORES).to_csv(index=False)
     path.write_text(f"{text}Total,Total,{label},{score}\n")
-    message, _ = asked_about(path)
-    scores, genuine = scores_of(run(line_in(message, "fk.open_data(pd.read_csv"), path=path))
-    np.testing.assert_allclose(scores, SCORES)
-    np.testing.assert_array_equal(genuine, SAME)
+    with refused("line 3162"):
+        fk.open_data(path)
 
 
 @pytest.mark.parametrize("header", [False, True])
@@ -615,16 +597,13 @@ def test_a_symmetric_matrix_of_names_does_not_ask_in_a_circle(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["All", "mean"])
-def test_margins_of_a_matrix_are_refused_with_the_line_that_drops_them(name):
+def test_margins_of_a_matrix_are_nobody(name):
     frame = pd.DataFrame(COSINE, PEOPLE, PEOPLE)
     with_margins = frame.copy()
     with_margins.loc[name] = frame.mean()
     with_margins[name] = with_margins.mean(axis=1)
-    with refused(name) as refusal:
+    with refused(name):
         fk.open_data(with_margins, same_images=True)
-    frame = run(line_in(str(refusal.value), "frame.drop("), frame=with_margins)
-    scores = fk.open_data(frame, same_images=True)
-    np.testing.assert_allclose(scores.values, COSINE)
 
 
 def test_a_mean_below_a_list_is_nobody():
@@ -768,16 +747,14 @@ def test_people_without_a_header_are_read_by_the_call_that_is_proposed(tmp_path,
     assert {*pairs["images"].identity.values} == {*PEOPLE}
 
 
-def test_numbers_of_images_of_each_person_get_a_line():
+def test_numbers_of_images_of_each_person_name_no_images():
     number = np.tile(range(4), 20)
     frame = pd.DataFrame({"subject1": WHO[FIRST], "sample1": number[FIRST]})
     frame = frame.assign(subject2=WHO[SECOND], sample2=number[SECOND], score=SCORES)
-    message, [call] = asked_about(frame)
-    for line, n_images in ((call, 20), (line_in(message), 80)):
-        pairs = run(line, frame=frame)
-        np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
-        images = pairs["images"].to_dataset()
-        assert len(np.unique(images["image" if n_images == 80 else "identity"])) == n_images
+    _, [call] = asked_about(frame)
+    pairs = run(call, frame=frame)
+    np.testing.assert_array_equal(scores_of(pairs)[1], SAME)
+    assert len(np.unique(pairs["images"].identity)) == 20
 
 
 def test_numbers_of_people_and_images_without_a_header_are_no_matrix(tmp_path):
