@@ -446,15 +446,12 @@ def test_separators_at_the_end_of_lines_shift_nothing(tmp_path):
     head, *rows = (
         table.assign(quality=np.random.default_rng(0).random(120)).to_csv(index=False).splitlines()
     )
-    for name, lines in {
-        "plain.csv": [head, *rows],
-        "rows.csv": [head, *(f"{row}," for row in rows)],
-        "all.csv": [f"{line}," for line in (head, *rows)],
-    }.items():
+    files = {"rows.csv": [head, *(f"{row}," for row in rows)]}
+    files["all.csv"] = [f"{line}," for line in (head, *rows)]
+    for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(lines))
-        faces = fk.open_data(tmp_path / name)
-        assert faces.identity.values[4] == "p1" and faces.sizes["feature"] == 16
-        np.testing.assert_allclose(faces.embedding, vectors, rtol=1e-6)
+        with refused(name):
+            fk.open_data(tmp_path / name)
 
 
 @pytest.mark.parametrize("form", ["list", "matrix"])
@@ -898,10 +895,8 @@ def test_labels_that_contradict_the_people_of_a_list_are_refused():
 def test_a_first_line_that_names_the_separator_for_excel_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("sep=;\n" + list_of_all().to_csv(index=False, sep=";"))
-    with refused("Excel") as refusal:
+    with refused(path.name):
         fk.open_data(path)
-    line = str(refusal.value).split("in Python: ")[1]
-    np.testing.assert_allclose(frr_of(eval(line)), frr_of(fk.open_data(list_of_all())))
 
 
 @pytest.mark.parametrize("words", ["pos neg", "gen imp"])
