@@ -161,7 +161,7 @@ def text_layout(path):
         lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
         require(lines, "the file is empty")
         no_comments = [line for line in lines.values() if line[0] != "#"]
-        mark = _delimiter(path, no_comments or [*lines.values()])
+        mark = _delimiter(no_comments or [*lines.values()])
         cells = [[stripped(cell) for cell in row] for row in _split(lines.values(), mark)]
         rows = dict(zip(lines, cells))
     first, *others = rows
@@ -183,14 +183,13 @@ def _name_columns(comment, row):
     return has_names and len(comment) == len(row) and not is_header
 
 
-def _delimiter(path, lines):
+def _delimiter(lines):
     """Return the separator of the cells; None for blanks."""
     for mark in "\t;,|":
         is_in_first = mark in lines[0] or mark == "\t"  # LFW's first line is a number
         if is_in_first and sum(mark in line for line in lines) > len(lines) / 2:
             return mark
-    is_single = len(lines[0].split()) < 2 or ".csv" in path.suffixes
-    return "," if is_single else None
+    return "," if len(lines[0].split()) < 2 else None
 
 
 def _split(lines, mark):
