@@ -21,6 +21,11 @@ from frkit.io.frames import by_row, read_frame
 from frkit.io.names import words_of_truth
 
 TABLES = ("text", "parquet", "json", "json lines", "frame")
+KINDS = "biufUSO"  # of arrays of numbers and text, as NumPy calls them
+NO_ARRAYS = (
+    "complex numbers, structures and objects; save('faces.mat', '-struct', 'T') writes the fields "
+    "of a MATLAB struct, and cellstr(...) makes cells of strings"
+)
 INSTEAD = {  # of what has arrays and is opened in Python, the line that does it
     "zarr": "embeddings in a Zarr store are opened by fk.faces(xr.open_zarr(path)), which reads "
     "them when they are compared",
@@ -79,7 +84,7 @@ def read_contents(path, options):
         kind in ("", "faces", "matrix", "pairs"),
         f"kind must be 'faces', 'matrix' or 'pairs', got {kind!r}",
     )
-    contents = _read(path)
+    contents = read_file(path)
     contents.kind = kind or contents.kind
     if not contents.is_table() or kind in ("faces", "matrix"):
         return contents
@@ -91,7 +96,7 @@ def read_contents(path, options):
     return _rfw(contents) if {*RFW.values()} <= {*table} else contents
 
 
-def _read(path):
+def read_file(path):
     """Read a table or arrays; lines in LFW's form become a table of pairs."""
     kind = file_kind(path)
     pairs = _numbered_pairs(path) if kind == "text" else None
@@ -100,7 +105,11 @@ def _read(path):
     if kind in TABLES:
         return Contents(read_frame(path))
     require(kind not in INSTEAD, INSTEAD.get(kind, ""))
-    return Contents({name: _flat(array) for name, array in READERS[kind](path).items()})
+    arrays = {name: _flat(array) for name, array in READERS[kind](path).items()}
+    others = [name for name, array in arrays.items() if array.dtype.kind not in KINDS]
+    require(len(others) < len(arrays), f"frkit does not read {listed(others)}: {NO_ARRAYS}")
+    not_read(others, NO_ARRAYS)
+    return Contents({name: array for name, array in arrays.items() if name not in others})
 
 
 def _flat(array):

@@ -82,8 +82,7 @@ def _as_table(frame):
     if not isinstance(frame.index, pd.RangeIndex):
         unnamed = "level_{}" if frame.index.nlevels > 1 else ""
         names = [name or unnamed.format(level) for level, name in enumerate(frame.index.names)]
-        index = frame.index.to_frame(index=False).set_axis(names, axis=1)
-        frame = pd.concat([index, frame.reset_index(drop=True)], axis=1)
+        frame = frame.reset_index(names=names, allow_duplicates=True)
     return by_row(frame)
 
 

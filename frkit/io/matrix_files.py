@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, require
+from frkit.base import require
 from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.sides import SIDES, WHO
@@ -52,7 +52,7 @@ def matrix_of_contents(contents, options):
     identity = options.get("identity")
     pattern = identity if is_pattern(identity) else None
     arrays = _arrays(contents, missing)
-    are_named = _have_labels(arrays)
+    are_named = any(np.ndim(array) == 1 for array in arrays.values())
     if labels is not None and not are_named:
         arrays |= {name: column.to_numpy() for name, column in labels_in_order(labels).items()}
     user_columns = both_sides(options.get("columns"), None if pattern else identity)
@@ -143,13 +143,6 @@ def _arrays(contents, missing):
     ids = table.iloc[:, 0].rename("the probes' ids")
     refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
     columns = [table.iloc[:, number] for number in range(1, len(table.columns))]
-    texts = [column.name for column in columns if _is_text(column)]
-    require(
-        not texts,
-        f"columns {listed(texts)} are no scores, and a matrix has names in its first column alone: "
-        f"fk.open_data(frame.set_index({texts[:1]!r})[columns], kind='matrix') takes those of rows "
-        "from another one",
-    )
     values = np.column_stack([*map(to_numbers, columns)])
     header = as_written(table.columns[1:], ids)
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
@@ -159,19 +152,6 @@ def _arrays(contents, missing):
     if places.is_unique and {*rows} == {*columns}:  # in one order
         values, columns = values[:, places.get_indexer(rows)], rows
     return {CELLS: values, "probe_image": rows, "reference_image": columns}
-
-
-def _have_labels(arrays):
-    """Return whether an array may be labels of the rows or the columns of another one."""
-    lengths = {len(array) for array in arrays.values() if np.ndim(array) == 1}
-    sides = {length for array in arrays.values() if np.ndim(array) == 2 for length in array.shape}
-    return bool(lengths & sides)
-
-
-def _is_text(column):
-    """Return whether no cell of a column is a number, and some are not blank."""
-    values, is_missing = as_numbers(column)
-    return np.isnan(values).all() and not is_missing.all()
 
 
 # --- roles ---------------------------------------------------------------------------------------

