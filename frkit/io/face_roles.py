@@ -58,11 +58,7 @@ SEVERAL_ROWS = (
     "genuine pairs: keep one row of each, such as frame.drop_duplicates({0!r}), or the mean of its "
     "rows; or it names no image"
 )
-NO_FEATURE = frozenset(  # words of numbered columns of scores
-    "score scores similarity sim dist distance prob probability logit gallery probe".split()
-)
-ZEROS = re.compile("(?<![0-9])0[0-9]")  # of names of people or images, such as S001
-MANY = 8  # numbered columns that can be an embedding, whatever their name
+MANY = 8  # numbers that can be an embedding, whatever their name
 
 
 def face_roles(columns, user_columns=None, by_name=False):
@@ -166,7 +162,10 @@ def _embedding(roles, columns):
     if len(embeddings) == 1:
         return embeddings[0]
     if not embeddings:
-        why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
+        why = (
+            "no column is an embedding: numbered columns such as f0, f1, ..., others by the text "
+            "before their number, or lists of numbers"
+        )
         roles.ask(columns, why, {"embedding": "..."}, answers=[{"kind": "matrix"}])
     remedies = [{"embedding": name} for name in embeddings]
     if len({len(columns[name]) for name in embeddings}) == 1:
@@ -266,22 +265,12 @@ def gathered(table, user_columns):
 
 
 def has_embedding(table):
-    """Return whether some columns are an embedding: lists, or numbered ones.
-
-    Numbered columns may also be scores, and those of which some begin with 0, such as S001, may be
-    named like people or images.
-    """
-    blocks = [
-        names
-        for prefix, names in numbered_blocks(table).items()
-        if prefix in PREFIXES | {"embedding", "numbers"}
-        or not (words_of(prefix) & NO_FEATURE or any(map(ZEROS.search, names)))
-    ]
-    return bool(blocks) or any(_is_list(table[name]) for name in table)
+    """Return whether some columns are an embedding: lists, or numbered ones."""
+    return bool(numbered_blocks(table)) or any(_is_list(table[name]) for name in table)
 
 
 def numbered_blocks(table):
-    """Return the sets of numbered columns that can be embeddings."""
+    """Return the sets of numbered columns that are embeddings by the text before the number."""
     header = list(table.columns)
     sample = some_rows(table)
     if header == names_without_header(table):
@@ -290,7 +279,6 @@ def numbered_blocks(table):
     blocks = {}
     for prefix, names in numbered_runs(header).items():
         is_usual = prefix in PREFIXES and len(names) > 1
-        is_usual |= len(names) >= MANY and not words_of(prefix) & NO_SCORE
         if is_usual and np.mean([is_number_column(sample[name]) for name in names]) >= 0.5:
             blocks[prefix or "embedding"] = names
     return blocks

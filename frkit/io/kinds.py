@@ -9,12 +9,13 @@ from frkit.io.cells import is_number_column, without_words
 from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
-from frkit.io.matrix_files import both_sides, is_matrix, matrix_roles, name_columns
+from frkit.io.matrix_files import both_sides, is_matrix, matrix_roles
 from frkit.io.names import (
     NAMES,
     PREFIXES,
     are_places,
     kinds_of_scores,
+    numbered_runs,
     side_columns,
     words_of,
 )
@@ -150,18 +151,18 @@ def _kind_of_table(table, options, are_faces, are_pairs):
 
 
 def ask_about_people(table, labels):
-    """Ask whether a table with columns that are called like people has scores of images with them.
+    """Ask whether a table with numbered columns has scores of images with people of these numbers.
 
     labels : columns that may contain people
     """
-    numbers = {name for name in table if is_number_column(table[name])}
-    are_numbered = any(str(name).isdigit() for name in numbers)
-    labels = [column for column in labels if are_numbered or column.name not in numbers]
-    if any(name_columns(column, numbers - {column.name}) for column in labels):
-        _ask_kind(
-            "labels of the rows contain names of columns: are these scores of images (rows) with "
-            "people (columns)"
-        )
+    numbered = {str(name) for name in table if str(name).isdigit()}
+    for column in labels:
+        people = {*column.dropna().astype(str).str.removesuffix(".0")}
+        if len(people) > 2 and people == numbered - {column.name}:
+            _ask_kind(
+                f"{column.name!r} contains the names of columns: are these scores of images (rows) "
+                "with people (columns)"
+            )
 
 
 def _ask_kind(why):
@@ -185,12 +186,16 @@ def _ask_what(table, are_numbers):
         for score in scores
         for role in ("score", "distance")
     ]
+    runs = numbered_runs([*table.columns])
+    embeddings = [{"embedding": prefix} for prefix, names in runs.items() if len(names) >= MANY]
     Roles().ask(
         table,
         "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
-        "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
-        "genuine) or a matrix of scores; columns that are not numbered are one embedding by "
+        "f1, ...; others are named by the text before the number), a list of pairs (a score, and "
+        "identities of both sides or a column such as genuine) or a matrix of scores; columns that "
+        "are not numbered are one embedding by "
         f"{EMBEDDING_OF_COLUMNS}; {OTHER_WORDS}",
         *(roles or GAPS),
-        answers=[{"kind": "matrix"}] if are_numbers and not roles else [],
+        *embeddings,
+        answers=[{"kind": "matrix"}] if (are_numbers or embeddings) and not roles else [],
     )

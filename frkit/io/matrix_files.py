@@ -1,7 +1,5 @@
 """Score matrices from files: which array is the matrix, and which are labels of both its sides."""
 
-import re
-
 import numpy as np
 import pandas as pd
 
@@ -13,7 +11,6 @@ from frkit.io.arrays import CELLS
 from frkit.io.cells import (
     are_names_of_rows,
     as_numbers,
-    is_number_column,
     refuse_cells,
     to_numbers,
     without_words,
@@ -248,20 +245,3 @@ def is_matrix(table):
     rows = clean_labels(table.iloc[:, 0], len(table), "ids").tolist()
     # as pandas numbers rows: perhaps of embeddings in columns 0, 1, ...
     return not are_places(rows) and len(names & {*rows}) >= min(len(names), len({*rows})) / 2
-
-
-def name_columns(labels, columns):
-    """Return whether most labels contain the name of a column, as S001_01.jpg contains S001.
-
-    Then rows may be images of the people in the header. Numbers may also count features, so that
-    all have to be there.
-    """
-    numbered = {name for name in columns if str(name).isdigit()}
-    if is_number_column(labels):
-        distinct = {*labels.dropna().astype(str).str.removesuffix(".0")}
-        return len(numbered) > 2 and distinct == numbered
-    names = {str(name) for name in columns if name} - numbered
-    if len(names) < 2:
-        return False
-    contain = [bool({*re.split(r"[-_./\\ ]", name), name} & names) for name in map(str, labels)]
-    return np.mean(contain) > 0.5
