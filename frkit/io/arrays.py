@@ -43,9 +43,6 @@ class OnDisk:
         with named(self.path):
             return np.array(read_npy(self.path, mmap_mode="r")[index])
 
-    def __dask_tokenize__(self):
-        return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
-
 
 def read_array(path):
     """Read the array of an .npy; with rows and columns it stays on disk until it is compared."""

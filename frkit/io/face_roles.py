@@ -199,13 +199,9 @@ def _ask_who(roles, columns, labels):
     )
     if people:
         why += f"; {listed(people)} may say it, or name classes or groups"
-    others = [
-        f"{label} has {len(values):,} labels, but there are {n_rows:,} images"
-        for label, values in columns.items()
-        if np.ndim(values) == 1 and len(values) != n_rows
-    ]
-    if others or n_features == 2:
-        why = "; ".join([why, *others]) + OTHER_LAYOUTS
+    lengths = {label: len(values) for label, values in columns.items()}
+    if len({*lengths.values()}) > 1 or n_features == 2:
+        why += f"; lengths are {lengths}{OTHER_LAYOUTS}"
     remedies = [{"identity": label} for label in people or ["..."]]
     image = roles.column("image")
     if image is None:

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require, warn
+from frkit.base import listed, require, warn
 from frkit.data.files import file_kind, named, not_read, open_text, reading
 from frkit.data.sides import SIDES, WHO
-from frkit.io.arrays import READERS, read_npy
+from frkit.io.arrays import READERS
 from frkit.io.cells import as_numbers, refuse_cells, to_numbers
 from frkit.io.frames import by_row, read_frame
 from frkit.io.names import words_of_truth
@@ -238,9 +238,7 @@ def read_two_kinds(genuine, impostor):
 
 def _only_scores(path):
     """Return the scores of a file that has nothing else."""
-    if file_kind(path) == "npy":
-        return real_numbers("scores", read_npy(path)).ravel()
-    table = read_frame(path)
+    table = table_of(read_file(path))
     require(
         len(table.columns) == 1,
         "must have one number in each line, the score; of tables with names, make one list: "

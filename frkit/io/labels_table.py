@@ -92,11 +92,10 @@ def labels_by_name(labels, names, taken=()):
         again = [name for name in labels_of_name if name.lower() in lower_case]
         require(not again, f"columns {listed(again)} are also in the data: leave them in one")
     in_table, in_data = labels_of_name.index, pd.Index(np.concatenate(names[kind])).unique()
-    file = "labels" if isinstance(labels, pd.DataFrame) else labels
     absent = in_data.difference(in_table)
     if len(absent) > 0:
         warn(
-            f"{file}: column {key!r} lacks {len(absent)} of {len(in_data)} {kind} names "
+            f"labels: column {key!r} lacks {len(absent)} of {len(in_data)} {kind} names "
             f"({listed(absent, 3)}): they are in no group"
         )
     sides = [labels_of_name.reindex(side) for side in names[kind]]

@@ -11,7 +11,6 @@ from frkit.io.arrays import CELLS
 from frkit.io.cells import (
     are_names_of_rows,
     as_numbers,
-    refuse_cells,
     to_numbers,
     without_words,
 )
@@ -138,7 +137,6 @@ def _arrays(contents, missing):
         "a matrix has names in its first column, and scores in others; this file has one column",
     )
     ids = table.iloc[:, 0].rename("the probes' ids")
-    refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
     columns = [table.iloc[:, number] for number in range(1, len(table.columns))]
     values = np.column_stack([*map(to_numbers, columns)])
     header = as_written(table.columns[1:], ids)
@@ -237,8 +235,8 @@ def is_matrix(table):
     """Return whether a table has names in its header and first column, and numbers elsewhere."""
     if len(table.columns) < 3 or len(table) < 2:
         return False
-    for name in range(1, min(len(table.columns), SHOWN)):
-        values, is_missing = as_numbers(table.iloc[:SHOWN, name])
+    for _, cells in table.iloc[:SHOWN, 1:SHOWN].items():
+        values, is_missing = as_numbers(cells)
         if not (np.isfinite(values) | is_missing).all():
             return False
     names = {*map(str, table.columns[1:])}

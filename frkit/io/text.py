@@ -33,14 +33,13 @@ class Layout:
     ----------
     mark : what separates cells; None for blanks, of which several are one.
     first : the number of the first line of data.
-    has_header, names : of the columns; "1", "2", ... without a header.
+    names : of the columns; "1", "2", ... without a header.
     decimal : "," where numbers have decimal commas.
     rows : cells of the first lines of data.
     """
 
     mark: str | None
     first: int
-    has_header: bool
     names: list
     decimal: str
     rows: list
@@ -173,7 +172,7 @@ def text_layout(path):
     names = [names[0].lstrip("# "), *names[1:]]
     body = cells[has_header:]
     is_comma = mark != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in body for cell in row)
-    return Layout(mark, first + has_header, has_header, names, "," if is_comma else ".", body)
+    return Layout(mark, first + has_header, names, "," if is_comma else ".", body)
 
 
 def _name_columns(comment, row):
@@ -186,8 +185,7 @@ def _name_columns(comment, row):
 def _delimiter(lines):
     """Return the separator of the cells; None for blanks."""
     for mark in "\t;,|":
-        is_in_first = mark in lines[0] or mark == "\t"  # LFW's first line is a number
-        if is_in_first and sum(mark in line for line in lines) > len(lines) / 2:
+        if mark in lines[0] and sum(mark in line for line in lines) > len(lines) / 2:
             return mark
     return "," if len(lines[0].split()) < 2 else None
 
