@@ -112,11 +112,7 @@ def by_row(table):
 def _is_of_labels(cell):
     """Return whether a cell is a label or a vector, and no picture, object or list of others."""
     if isinstance(cell, (list, np.ndarray)):
-        require(
-            getattr(cell, "ndim", 1),
-            "each cell of a column is an array of one number; numbers are "
-            "fk.open_data(frame.astype({'score': float}))",
-        )
-        return len(cell) == 0 or isinstance(cell[0], (int, float, np.number))
+        is_vector = getattr(cell, "ndim", 1) == 1
+        return is_vector and (len(cell) == 0 or isinstance(cell[0], (int, float, np.number)))
     is_binary = isinstance(cell, bytes) and not cell.isascii()
     return not (isinstance(cell, (dict, set)) or is_binary)

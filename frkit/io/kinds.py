@@ -19,11 +19,12 @@ from frkit.io.names import (
     side_columns,
     words_of,
 )
-from frkit.io.pair_roles import OTHER_WORDS, fractions, looks_like_pairs, role_of_score
-from frkit.io.roles import OF_PAIRS, Roles, are_truth
+from frkit.io.pair_roles import OTHER_WORDS, looks_like_pairs, role_of_score
+from frkit.io.roles import OF_PAIRS, Roles
 
 GAPS = [  # roles where nothing is known
     {"score": "...", "genuine": "..."},
+    {"distance": "...", "genuine": "..."},
     {"score": "...", "probe": "...", "reference": "..."},
     {"score": "...", "probe_identity": "...", "reference_identity": "..."},
 ]
@@ -127,8 +128,6 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     is_named = not are_places(header) or has_embedding(table)  # else lines have no header
     require(len(header) > 1 or has_embedding(table), NO_LABELS)
     if is_matrix(table) and not are_faces and is_named:
-        if {columns.get("identity"), options.get("identity")} & {*header}:
-            return "faces"
         if are_places(header) or are_places(header[1:]):
             _ask_kind(
                 "the columns are numbered, and the first column has such numbers, too: are these "
@@ -178,14 +177,6 @@ def _ask_what(table, are_numbers):
 
     are_numbers : whether all columns but the first are numbers, as of a matrix
     """
-    truths = [name for name in table if are_truth(table[name])]
-    scores = fractions(table)
-    roles = [
-        {"genuine": truth, role: score}
-        for truth in truths
-        for score in scores
-        for role in ("score", "distance")
-    ]
     runs = numbered_runs([*table.columns])
     embeddings = [{"embedding": prefix} for prefix, names in runs.items() if len(names) >= MANY]
     Roles().ask(
@@ -195,7 +186,7 @@ def _ask_what(table, are_numbers):
         "identities of both sides or a column such as genuine) or a matrix of scores; columns that "
         "are not numbered are one embedding by "
         f"{EMBEDDING_OF_COLUMNS}; {OTHER_WORDS}",
-        *(roles or GAPS),
+        *GAPS,
         *embeddings,
-        answers=[{"kind": "matrix"}] if (are_numbers or embeddings) and not roles else [],
+        answers=[{"kind": "matrix"}] if are_numbers or embeddings else [],
     )

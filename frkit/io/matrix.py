@@ -21,7 +21,6 @@ from frkit.data.alignment import require_one_order
 from frkit.data.checks import WINDOW, equals_transpose, is_lazy, refuse_half
 from frkit.data.labels import labels_of_images
 from frkit.data.sides import SIDES, WHO, Sides
-from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
 from frkit.io.labels_table import occur_again
 from frkit.io.notices import warn_of_decisions, warn_of_spellings, warn_of_strangers
@@ -199,10 +198,8 @@ def score_matrix(
         for table in (probes, references)
     )
     if isinstance(scores, np.ndarray):
-        sides = {}
-        for name in probes:
-            both = probes[name], references[name]
-            sides[name], shown = shown_scores(scores, images, missing, distance, both)
+        both = {name: (probes[name], references[name]) for name in probes}
+        sides, shown = shown_scores(scores, images, both, missing, distance)
         who = sides.pop("identity")
         warn_of_strangers(shown, who.is_same(), who, sides)
     return labelled_tensor(lazy, of_probes, of_references, attrs)
@@ -279,13 +276,14 @@ def _are_one_set(probes, references, has_names, same_images):
 def _ask_about_equal_names(scores, probes, references, missing, distance):
     """Ask whether equal names of both sides are one image, if it is hardly like itself."""
     apart = [f"{side}/" + table.index for side, table in zip(SIDES, (probes, references))]
-    people = probes["identity"], references["identity"]
-    who, shown = shown_scores(scores, apart, missing, distance, people)
-    images, _ = shown_scores(scores, apart, missing, distance, (probes.index, references.index))
+    both = {"identity": (probes["identity"], references["identity"])}
+    both["image"] = probes.index, references.index
+    sides, shown = shown_scores(scores, apart, both, missing, distance)
+    images = sides["image"]
     is_self = images.is_same() & np.isfinite(shown)
     if is_self.sum() < FEWEST_ROWS or _is_symmetric(scores, missing):
         return
-    is_genuine = who.is_same()
+    is_genuine = sides["identity"].is_same()
     area, _ = share_above(shown[is_genuine], is_self[is_genuine])
     name = images.names[images.probe[is_self][0]]
     why = EQUAL_NAMES.format(str(name), area)
@@ -332,7 +330,8 @@ def ask_whom(values, names, missing=None, same_images=None, distance=False):
     if same_images is False:
         require(not is_symmetric, f"{OF_IMAGES}: leave the option same_images out")
         return
-    images, scores = shown_scores(values, names, missing, distance)
+    sides, scores = shown_scores(values, names, {"image": names}, missing, distance)
+    images = sides["image"]
     why, answers = NOBODY_SHARED, {}
     if np.isin(*names).any():
         why, answers = IMAGES_OR_PEOPLE.format(str(images.names[0])), {"same_images": False}
@@ -341,29 +340,31 @@ def ask_whom(values, names, missing=None, same_images=None, distance=False):
     ask_who(Roles(), {}, why, images, scores, **answers)
 
 
-def check_direction(values, tensor, missing, name=CELLS):
+def check_direction(tensor, name):
     """Ask where scores of one person are not clearly higher than those of strangers.
 
     Where the name of the matrix says whether these are distances: only where they are lower.
 
     Parameters
     ----------
-    values : array, (probe, reference)
     tensor : xr.DataArray
-        Of these values.
-    missing : as in `shown_scores`
     name : str
         That of the array in a file.
     """
-    images, people = ([tensor[role].values for role in roles] for roles in (SIDES, WHO))
-    who, scores = shown_scores(values, images, missing, tensor.attrs["distance"], people)
-    area, errors = share_above(scores, who.is_same())
+    area, errors = share_above(*shown_kinds(tensor))
     fewest = -DOUBTFUL if role_of_score(name) else CLEAR
     if area == 0 or area < 1 and errors < fewest:
         raise InputError(DISTANCES, [{"columns": {role: name}} for role in ("distance", "score")])
 
 
-def shown_scores(values, images, missing, is_distance, labels=None):
+def shown_kinds(tensor):
+    """Return some scores of a tensor, and whether they are genuine."""
+    images, people = ([tensor[role].values for role in roles] for roles in (SIDES, WHO))
+    sides, scores = shown_scores(tensor.data, images, {"who": people}, tensor.attrs.get(REJECTED))
+    return scores, sides["who"].is_same()
+
+
+def shown_scores(values, images, labels, missing=None, is_distance=False):
     """Return labels of both sides of some scores, and these scores: NaN of an image with itself.
 
     Parameters
@@ -371,16 +372,16 @@ def shown_scores(values, images, missing, is_distance, labels=None):
     values : array, (probe, reference)
         Of one on disk, some rows are read.
     images : pair of arrays of str
-        Names of images; the labels, unless others are given.
+        Names of images.
+    labels : dict of str to pair of arrays of str
     missing : float, sequence of float or None
         Marks of failed comparisons.
     is_distance : bool
         Whether smaller is more alike; its scores change their sign.
-    labels : pair of arrays of str, optional
 
     Returns
     -------
-    Sides
+    dict of str to Sides
     np.ndarray
     """
     n_rows, n_columns = values.shape
@@ -389,9 +390,11 @@ def shown_scores(values, images, missing, is_distance, labels=None):
     scores = np.array(values[::step], float)
     probes, references = map(np.asarray, images)
     scores[probes[rows, None] == references] = np.nan
-    codes, distinct = pd.factorize(np.concatenate(images if labels is None else labels))
-    probe, reference = np.split(codes, [n_rows])
-    sides = Sides(probe[rows].repeat(n_columns), np.tile(reference, len(rows)), distinct)
+    sides = {}
+    for name, both in labels.items():
+        codes, distinct = pd.factorize(np.concatenate(both))
+        probe, reference = np.split(codes, [n_rows])
+        sides[name] = Sides(probe[rows].repeat(n_columns), np.tile(reference, len(rows)), distinct)
     return sides, failed_as_nan(scores, missing, is_distance).ravel()
 
 

@@ -78,7 +78,7 @@ def matrix_of_contents(contents, options):
         arrays[name], *who["identity"], attributes=attributes, failed=failed, **images, **reading
     )
     if not roles.from_user & {*OPPOSITE}:
-        check_direction(arrays[name], scores, missing, name)
+        check_direction(scores, name)
     return scores.assign_attrs(roles.attrs())
 
 

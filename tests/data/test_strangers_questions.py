@@ -748,10 +748,10 @@ def test_an_infinite_mark_is_taken_by_each_call_that_is_proposed(tmp_path, capsy
     assert main(["look", str(path), *command.split()]) == 0
 
 
-def test_cells_that_are_arrays_of_one_number_get_a_line():
+def test_cells_that_are_arrays_of_one_number_are_no_scores():
     frame = LABELLED.assign(score=[np.array(score) for score in SCORES])
     message, _ = asked_about(frame)
-    np.testing.assert_array_equal(scores_of(run(line_in(message), frame=frame))[0], SCORES)
+    assert "scores" in message
 
 
 @pytest.mark.parametrize("has_truth", [False, True])

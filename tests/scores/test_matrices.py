@@ -79,7 +79,7 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
 IDS = [*"aabbccdd"]
 BAD = {
     "infinite": (",a,b\na,inf,2\n", "line 2, column 'a': 'inf'"),
-    "probe id": (",a,b\na,1,2\n,3,4\n", "line 3"),
+    "probe id": (",a,b\na,1,2\n,3,4\n", "probe_identity"),
     "reference id": (",a,\na,1,2\n", "reference"),
 }  # fmt: skip
 
