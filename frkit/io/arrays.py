@@ -10,6 +10,7 @@ from frkit.data.files import named, need, reading
 from frkit.data.stores import check_hdf5
 
 CELLS = "all cells"  # of a file that is one array
+UNREAD = np.empty(0, "V1")  # in place of a struct or an object
 
 
 def read_npz(path):
@@ -79,15 +80,15 @@ def read_mat(path):
 
 
 def _plain(variable):
-    """Return a column of numbers or text; a structured array for anything else."""
+    """Return a column of numbers or text; UNREAD for anything else."""
     if isinstance(variable, np.ndarray) and variable.dtype == object:
         variable = variable.ravel().tolist()
     if isinstance(variable, list):  # a cell array; an empty cell is a missing label
         cells = [None if np.size(cell) == 0 else cell for cell in variable]
         is_flat = all(np.ndim(cell) == 0 for cell in cells)
-        return np.array(cells, object) if is_flat else np.empty(0, "V1")
+        return np.array(cells, object) if is_flat else UNREAD
     column = np.asarray(variable)
-    return column if column.dtype != object else np.empty(0, "V1")
+    return column if column.dtype != object else UNREAD
 
 
 def read_hdf5(path):
@@ -106,7 +107,7 @@ def read_hdf5(path):
         )
         texts = [name for name, item in arrays.items() if h5py.check_string_dtype(item.dtype)]
         arrays |= {name: arrays[name].asstr("utf-8") for name in texts}
-        return {name: item[()] for name, item in arrays.items()}
+        return {name: np.asarray(item[()]) for name, item in arrays.items()}
 
 
 READERS = {

@@ -80,8 +80,7 @@ def _as_table(frame):
         f"the columns have several levels of names: make one, such as {ONE_LEVEL}",
     )
     if not isinstance(frame.index, pd.RangeIndex):
-        unnamed = "level_{}" if frame.index.nlevels > 1 else ""
-        names = [name or unnamed.format(level) for level, name in enumerate(frame.index.names)]
+        names = None if frame.index.nlevels > 1 else frame.index.name or ""
         frame = frame.reset_index(names=names, allow_duplicates=True)
     return by_row(frame)
 

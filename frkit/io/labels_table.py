@@ -114,10 +114,7 @@ def attributes_by_name(labels, names, taken):
     who = {}
     if len(people) == 1 and "identity" not in names:
         who = {"identity": attributes.pop(people[0])}
-    usable = {name: sides for name, sides in attributes.items() if can_be_named(name)}
-    unusable = [name for name in attributes if name not in usable]
-    not_read(unusable, "frkit uses such a name itself; rename it")
-    return usable | who
+    return who | {name: sides for name, sides in attributes.items() if can_be_named(name)}
 
 
 def _best_column(rows, names):

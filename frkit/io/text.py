@@ -12,7 +12,7 @@ from frkit.base import InputError, require
 from frkit.data.files import encoding_of, open_text, opener, reading
 from frkit.data.labels import stripped
 from frkit.io.cells import NO_NUMBER, refuse_cells
-from frkit.io.names import is_known_name
+from frkit.io.names import are_places, is_known_name
 
 HEAD = 100  # lines that show how a table is written
 NO_COMMENT = (
@@ -20,7 +20,7 @@ NO_COMMENT = (
 )
 # a number that could be written anew, which 007 could not, and no long one that a spreadsheet cut
 NUMBER = re.compile(r"[+-]?(?!0[0-9])[0-9]*([.,][0-9]+)?([eE](-|[+]?0)[0-9]+)?")
-LONG_FRACTION = re.compile(r".*[.,][0-9]{4}")  # three digits may be thousands
+LONG_FRACTION = re.compile(r"[+-]?0?[.,][0-9]{3}|.*[.,][0-9]{4}")  # 1.234 may be thousands
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 UNNAMED = ("", "level_0", "Unnamed: 0")  # of a first column without a name, as pandas writes it
 
@@ -202,14 +202,14 @@ def _has_header(rows):
     first, *others = rows
     if first[0] in UNNAMED or all(is_known_name(name) for name in first):
         return True
-    numbers = [float(name.replace(",", ".")) for name in first if is_number(name)]
+    numbers = [name for name in first if is_number(name)]
     if not others:
         return not numbers
     columns = [*zip(first, *(row for row in others if len(row) == len(first)))]
     if any(not is_number(name) and all(map(is_number, cells)) for name, *cells in columns):
         return True
     if numbers:
-        return len(numbers) > 1 and numbers[0] in (0, 1) and set(np.diff(numbers)) == {1}
+        return len(numbers) > 1 and are_places(numbers)
     return len(first) > 1 and not any(name in cells for name, *cells in columns)
 
 
