@@ -292,13 +292,11 @@ def _numbers_in(cell):
     if not isinstance(cell, str):
         return cell if isinstance(cell, (list, tuple, np.ndarray)) else []
     numbers = re.split(r"[\s,;]+", cell.strip("[] \n"))
-    is_enclosed = cell.startswith("[") and cell.rstrip().endswith("]")
-    return numbers if is_enclosed or len(numbers) >= MANY else []
+    return numbers if cell.startswith("[") or len(numbers) >= MANY else []
 
 
 def _rows_of_lists(column):
     """Return a column of lists as an array."""
-    refuse_cells(column, column.isna().to_numpy(), "has no numbers")
     rows = [_numbers_in(cell) for cell in column.astype(object)]
     lengths = np.array([*map(len, rows)])
     other = f"is a list of another length than the first, which has {lengths[0]:,} numbers"

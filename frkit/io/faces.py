@@ -176,28 +176,26 @@ def faces_of_contents(contents, options):
     names = {name: [values] for name, values in columns.items() if np.ndim(values) == 1}
     if labels is not None and not names:
         columns |= labels_in_order(labels)
+    of_images = {}
     if pattern is not None:
-        image = face_roles(columns, user_columns, by_name=True).column("image")
-        people = identities_from(columns[image], pattern)
-        columns[pattern] = people
-        user_columns |= {"image": image, "identity": pattern}
-        names |= {"identity": [people]} if names else {}
+        roles = face_roles(columns, user_columns, by_name=True)
+        roles.who = f"by the pattern {pattern!r} of names of images"
+        of_images["identity"] = identities_from(columns[roles.column("image")], pattern)
+        names |= {"identity": [of_images["identity"]]} if names else {}
     if labels is not None and names:
         joined = labels_by_name(labels, names, columns)
         more = {name: pd.Series(side, name=name) for name, [side] in joined.items()}
         columns |= more
         if contents.is_table() and "kind" not in options:
             ask_about_people(contents.data, more.values())
-    roles = face_roles(columns, user_columns)
+    if pattern is None:
+        roles = face_roles(columns, user_columns)
     others = free_labels(roles, columns)
     refuse_attacks({name: pd.Series(values) for name, values in others.items()})
     warn_of_parts(roles, columns)
-    of_images = {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
+    of_images |= {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
     of_images |= _attributes(columns, roles)
     of_images = {name: pd.Series(values).array for name, values in of_images.items()}
-    if pattern is not None:
-        roles.who = f"by the pattern {pattern!r} of names of images"
-        del roles.columns["identity"]
     models = {}
     for name in roles.columns["embedding"]:
         model = columns.get("model") if np.ndim(columns[name]) == 3 else None

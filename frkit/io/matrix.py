@@ -275,10 +275,9 @@ def _are_one_set(probes, references, has_names, same_images):
 
 def _ask_about_equal_names(scores, probes, references, missing, distance):
     """Ask whether equal names of both sides are one image, if it is hardly like itself."""
-    apart = [f"{side}/" + table.index for side, table in zip(SIDES, (probes, references))]
     both = {"identity": (probes["identity"], references["identity"])}
     both["image"] = probes.index, references.index
-    sides, shown = shown_scores(scores, apart, both, missing, distance)
+    sides, shown = shown_scores(scores, None, both, missing, distance)
     images = sides["image"]
     is_self = images.is_same() & np.isfinite(shown)
     if is_self.sum() < FEWEST_ROWS or _is_symmetric(scores, missing):
@@ -371,7 +370,7 @@ def shown_scores(values, images, labels, missing=None, is_distance=False):
     ----------
     values : array, (probe, reference)
         Of one on disk, some rows are read.
-    images : pair of arrays of str
+    images : pair of arrays of str or None
         Names of images.
     labels : dict of str to pair of arrays of str
     missing : float, sequence of float or None
@@ -388,8 +387,9 @@ def shown_scores(values, images, labels, missing=None, is_distance=False):
     step = max(1, min(n_rows * n_columns // SHOWN_SCORES, n_rows // FEWEST_ROWS))
     rows = np.arange(0, n_rows, step)
     scores = np.array(values[::step], float)
-    probes, references = map(np.asarray, images)
-    scores[probes[rows, None] == references] = np.nan
+    if images is not None:
+        probes, references = map(np.asarray, images)
+        scores[probes[rows, None] == references] = np.nan
     sides = {}
     for name, both in labels.items():
         codes, distinct = pd.factorize(np.concatenate(both))
