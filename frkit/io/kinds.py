@@ -5,7 +5,7 @@ import pandas as pd
 
 from frkit.base import InputError, require
 from frkit.io.arrays import CELLS
-from frkit.io.cells import is_number_column, without_words
+from frkit.io.cells import without_words
 from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
@@ -136,7 +136,6 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "matrix"
     are_faces |= "identity" in columns
     are_faces |= "labels" in options and not looks_like_pairs(table)
-    are_numbers = all(is_number_column(table.iloc[:, number]) for number in range(1, len(header)))
     check_header(header)
     ask_about_people(table, [table[name] for name in header])
     if are_faces:
@@ -146,7 +145,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "faces"
     if is_list:
         return "pairs"
-    _ask_what(table, are_numbers and len(header) > 2 and is_named)
+    _ask_what(table, is_named)
 
 
 def ask_about_people(table, labels):
@@ -172,11 +171,8 @@ def _ask_kind(why):
     )
 
 
-def _ask_what(table, are_numbers):
-    """Ask what a table is whose columns have no usual names.
-
-    are_numbers : whether all columns but the first are numbers, as of a matrix
-    """
+def _ask_what(table, is_named):
+    """Ask what a table is whose columns have no usual names, or no names at all."""
     runs = numbered_runs([*table.columns])
     embeddings = [{"embedding": prefix} for prefix, names in runs.items() if len(names) >= MANY]
     Roles().ask(
@@ -188,5 +184,5 @@ def _ask_what(table, are_numbers):
         f"{EMBEDDING_OF_COLUMNS}; {OTHER_WORDS}",
         *GAPS,
         *embeddings,
-        answers=[{"kind": "matrix"}] if are_numbers or embeddings else [],
+        answers=[{"kind": "matrix"}] if is_named else [],
     )

@@ -153,10 +153,10 @@ def score_matrix(
     labels = {"identity": (probe_identity, reference_identity), "image": (probe, reference)}
     attributes = {} if attributes is None else attributes
     require_mapping("attributes", attributes, ATTRIBUTES, 0)
-    labels |= attributes
-    for name, both in labels.items():
+    for name, both in attributes.items():
         is_pair = isinstance(both, (tuple, list)) and len(both) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
+    labels |= attributes
     scores = _checked(values)
     _check_both_sides(labels)
     probes, references = (
