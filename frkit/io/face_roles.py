@@ -7,7 +7,7 @@ import pandas as pd
 
 from frkit.base import listed, real_numbers, require
 from frkit.data.checks import loaded, refuse_scores
-from frkit.data.files import reading
+from frkit.data.files import not_read, reading
 from frkit.data.sides import Sides
 from frkit.io.cells import are_names_of_rows, as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.file_contents import names_without_header
@@ -58,7 +58,7 @@ SEVERAL_ROWS = (
     "genuine pairs: keep one row of each, such as frame.drop_duplicates({0!r}), or the mean of its "
     "rows; or it names no image"
 )
-MANY = 8  # numbers that can be an embedding, whatever their name
+MANY = 8  # numbers, or numbered columns, that are no labels
 
 
 def face_roles(columns, user_columns=None, by_name=False):
@@ -249,7 +249,10 @@ def gathered(table, user_columns):
         user_columns["embedding"] = names
     blocks |= {name: runs[name] for name in names if name in runs and name not in table}
     of_user = [source for role, source in user_columns.items() if role != "embedding"]
-    features = {number for block in blocks.values() for number in block if number not in of_user}
+    features = set().union(*blocks.values())
+    others = [name for name in runs if len(runs[name]) >= MANY and features.isdisjoint(runs[name])]
+    not_read(others, "numbered columns of no embedding that is usual or named")
+    features = features.union(*map(runs.get, others)).difference(of_user)
     columns = {name: table[name] for name in table if name and name not in features}
     for name, column in columns.items():
         if _is_list(column):

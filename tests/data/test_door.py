@@ -118,7 +118,7 @@ def test_numbered_columns_of_two_models(tmp_path):
             frr_of(fk.open_data(path, columns={"embedding": "arc"})), OF_FACES
         )
     names = [f"arc_{k}" for k in range(VECTORS.shape[1])]
-    with refused("arc_0"):
+    with noticed("arc", "face"), refused("arc_0"):
         fk.open_data(path, columns={"embedding": names})
 
 
