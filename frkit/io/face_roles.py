@@ -252,7 +252,8 @@ def gathered(table, user_columns):
     features = set().union(*blocks.values())
     others = [name for name in runs if len(runs[name]) >= MANY and features.isdisjoint(runs[name])]
     not_read(others, "numbered columns of no embedding that is usual or named")
-    features = features.union(*map(runs.get, others)).difference(of_user)
+    features = features.union(*map(runs.get, others))
+    features = {number for number in features if number not in of_user}
     columns = {name: table[name] for name in table if name and name not in features}
     for name, column in columns.items():
         if _is_list(column):
