@@ -6,15 +6,11 @@ import numpy as np
 
 from frkit.base import listed, require
 from frkit.data.checks import ROWS
-from frkit.data.files import named, need, not_read, reading
+from frkit.data.files import named, need, reading
 from frkit.data.stores import check_hdf5
 
 CELLS = "all cells"  # of a file that is one array
-
-MATLAB_TYPES = (
-    "a MATLAB struct, string array, object or complex array; save('faces.mat', '-struct', 'T') "
-    "writes the fields of a struct, and cellstr(...) makes cells of strings"
-)
+UNREAD = np.empty(0, "V1")  # in place of a struct or an object
 
 
 def read_npz(path):
@@ -25,7 +21,6 @@ def read_npz(path):
         for name in arrays.files:
             with reading(f"array {name!r}"):
                 columns[name] = arrays[name]
-                require(columns[name].dtype.kind != "c", "has complex numbers: give real ones")
     return columns
 
 
@@ -49,19 +44,12 @@ class OnDisk:
         with named(self.path):
             return np.array(read_npy(self.path, mmap_mode="r")[index])
 
-    def __dask_tokenize__(self):
-        return str(self.path), self.path.stat().st_mtime_ns, self.shape, str(self.dtype)
-
 
 def read_array(path):
     """Read the array of an .npy; with rows and columns it stays on disk until it is compared."""
     stored = OnDisk(path)
-    require(
-        not stored.dtype.names,
-        "is a structured array: save its fields as arrays, np.savez('faces.npz', **{name: array["
-        "name] for name in array.dtype.names})",
-    )
-    return {CELLS: stored if stored.ndim > 1 else read_npy(path)}
+    is_column = stored.ndim == 1 or 1 in stored.shape
+    return {CELLS: read_npy(path) if is_column else stored}
 
 
 def as_embedding(stored):
@@ -84,27 +72,23 @@ def read_mat(path):
             pymatreader = need("pymatreader", "reading MATLAB 7.3 files", "pymatreader")
             check_hdf5(path)
             variables = pymatreader.read_mat(path)
-    columns = {
+    return {
         str(name): _plain(variable)
         for name, variable in variables.items()
         if not str(name).startswith(("__", "#"))
     }
-    others = [name for name in columns if columns[name] is None]
-    require(len(others) < len(columns), f"frkit does not read {listed(others)}: {MATLAB_TYPES}")
-    not_read(others, MATLAB_TYPES)
-    return {name: column for name, column in columns.items() if column is not None}
 
 
 def _plain(variable):
-    """Return a column of real numbers or text; None for anything else."""
+    """Return a column of numbers or text; UNREAD for anything else."""
     if isinstance(variable, np.ndarray) and variable.dtype == object:
         variable = variable.ravel().tolist()
     if isinstance(variable, list):  # a cell array; an empty cell is a missing label
         cells = [None if np.size(cell) == 0 else cell for cell in variable]
         is_flat = all(np.ndim(cell) == 0 for cell in cells)
-        return np.array(cells, object) if is_flat else None
+        return np.array(cells, object) if is_flat else UNREAD
     column = np.asarray(variable)
-    return column if column.dtype.kind in "biufU" else None
+    return column if column.dtype != object else UNREAD
 
 
 def read_hdf5(path):
@@ -123,7 +107,7 @@ def read_hdf5(path):
         )
         texts = [name for name, item in arrays.items() if h5py.check_string_dtype(item.dtype)]
         arrays |= {name: arrays[name].asstr("utf-8") for name in texts}
-        return {name: item[()] for name, item in arrays.items()}
+        return {name: np.asarray(item[()]) for name, item in arrays.items()}
 
 
 READERS = {

@@ -12,9 +12,6 @@ from frkit.io.names import are_places
 FAILURES = """FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED
     failure Failure FAILURE error Error ERROR""".split()
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", *FAILURES]
-# a number that could be written anew, which 007 could not
-NUMBER = re.compile(r"[+-]?(?!0[0-9])(?=[.,]?[0-9])[0-9]*([.,][0-9]+)?([eE][+-]?[0-9]+)?")
-FRACTION = re.compile(r".*([.,][0-9]{3}|[eE])")
 # up to 999, or with a point that may separate thousands or precede three decimals
 THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
 # of lines of pandas in messages

@@ -9,7 +9,7 @@ from frkit.base import listed, require, warn
 from frkit.data.alignment import ONE_TABLE, in_one_order, require_same_names, stacked
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.joins import CLEAR, share_above
-from frkit.io.matrix import shown_scores
+from frkit.io.matrix import shown_kinds
 from frkit.io.pair_list import warn_of_distances
 from frkit.scores.kept import IMAGES, columns_of_sides, kept_list, named_pairs
 
@@ -83,18 +83,11 @@ def _in_order(first_name, first, name, pairs):
 
 def stack_matrices(models: dict[str, xr.DataArray]) -> xr.DataArray:
     """Join score matrices of the same images, each of one model, by the names of images."""
-    _refuse_two_directions({name: _shown(scores) for name, scores in models.items()})
+    _refuse_two_directions({name: shown_kinds(scores) for name, scores in models.items()})
     tensors = {name: scores.to_dataset(name="score") for name, scores in models.items()}
     scores = _stacked(in_one_order(tensors, SIDES))["score"]
     is_symmetric = all(scores.attrs["symmetric"] for scores in models.values())
     return scores.assign_attrs(symmetric=int(is_symmetric))
-
-
-def _shown(scores):
-    """Return scores of some rows of a matrix, and whether they are genuine."""
-    images, people = ([scores[name].values for name in names] for names in (SIDES, WHO))
-    who, values = shown_scores(scores.data, images, None, False, people)
-    return values, who.is_same()
 
 
 def _stacked(models):

@@ -121,16 +121,14 @@ def option_words(options):
     words = []
     for name, value in options.items():
         option = name.replace("_", "-")
-        if name == "columns":
-            value = column_words(value or {})
-        if value is False:
-            words.append(f"--no-{option}")
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
         elif value is not None:
-            several = value if isinstance(value, (list, tuple)) else [value]
-            several = ["none"] if name == "missing" and not several else several
-            several = [*map(str, several if value is not True else [])]
+            several = column_words(value) if name == "columns" else value
+            several = several if isinstance(several, (list, tuple)) else [several]
+            several = [*map(str, several)] or ["none"]
             # a word such as -inf would be read as an option
-            are_options = any(OPTION.match(word) for word in several)
+            are_options = any(map(OPTION.match, several))
             joined = [f"--{option}={word}" for word in several]
             words += joined if are_options else [f"--{option}", *several]
     return words

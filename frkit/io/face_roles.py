@@ -7,7 +7,7 @@ import pandas as pd
 
 from frkit.base import listed, real_numbers, require
 from frkit.data.checks import loaded, refuse_scores
-from frkit.data.files import reading
+from frkit.data.files import not_read, reading
 from frkit.data.sides import Sides
 from frkit.io.cells import are_names_of_rows, as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.file_contents import names_without_header
@@ -58,11 +58,7 @@ SEVERAL_ROWS = (
     "genuine pairs: keep one row of each, such as frame.drop_duplicates({0!r}), or the mean of its "
     "rows; or it names no image"
 )
-NO_FEATURE = frozenset(  # words of numbered columns of scores
-    "score scores similarity sim dist distance prob probability logit gallery probe".split()
-)
-ZEROS = re.compile("(?<![0-9])0[0-9]")  # of names of people or images, such as S001
-MANY = 8  # numbered columns that can be an embedding, whatever their name
+MANY = 8  # numbers, or numbered columns, that are no labels
 
 
 def face_roles(columns, user_columns=None, by_name=False):
@@ -166,7 +162,10 @@ def _embedding(roles, columns):
     if len(embeddings) == 1:
         return embeddings[0]
     if not embeddings:
-        why = "no column is an embedding: numbered columns such as f0, f1, ..., or lists of numbers"
+        why = (
+            "no column is an embedding: numbered columns such as f0, f1, ..., others by the text "
+            "before their number, or lists of numbers"
+        )
         roles.ask(columns, why, {"embedding": "..."}, answers=[{"kind": "matrix"}])
     remedies = [{"embedding": name} for name in embeddings]
     if len({len(columns[name]) for name in embeddings}) == 1:
@@ -200,13 +199,9 @@ def _ask_who(roles, columns, labels):
     )
     if people:
         why += f"; {listed(people)} may say it, or name classes or groups"
-    others = [
-        f"{label} has {len(values):,} labels, but there are {n_rows:,} images"
-        for label, values in columns.items()
-        if np.ndim(values) == 1 and len(values) != n_rows
-    ]
-    if others or n_features == 2:
-        why = "; ".join([why, *others]) + OTHER_LAYOUTS
+    lengths = {label: len(values) for label, values in columns.items()}
+    if len({*lengths.values()}) > 1 or n_features == 2:
+        why += f"; lengths are {lengths}{OTHER_LAYOUTS}"
     remedies = [{"identity": label} for label in people or ["..."]]
     image = roles.column("image")
     if image is None:
@@ -254,7 +249,11 @@ def gathered(table, user_columns):
         user_columns["embedding"] = names
     blocks |= {name: runs[name] for name in names if name in runs and name not in table}
     of_user = [source for role, source in user_columns.items() if role != "embedding"]
-    features = {number for block in blocks.values() for number in block if number not in of_user}
+    features = set().union(*blocks.values())
+    others = [name for name in runs if len(runs[name]) >= MANY and features.isdisjoint(runs[name])]
+    not_read(others, "numbered columns of no embedding that is usual or named")
+    features = features.union(*map(runs.get, others))
+    features = {number for number in features if number not in of_user}
     columns = {name: table[name] for name in table if name and name not in features}
     for name, column in columns.items():
         if _is_list(column):
@@ -266,22 +265,12 @@ def gathered(table, user_columns):
 
 
 def has_embedding(table):
-    """Return whether some columns are an embedding: lists, or numbered ones.
-
-    Numbered columns may also be scores, and those of which some begin with 0, such as S001, may be
-    named like people or images.
-    """
-    blocks = [
-        names
-        for prefix, names in numbered_blocks(table).items()
-        if prefix in PREFIXES | {"embedding", "numbers"}
-        or not (words_of(prefix) & NO_FEATURE or any(map(ZEROS.search, names)))
-    ]
-    return bool(blocks) or any(_is_list(table[name]) for name in table)
+    """Return whether some columns are an embedding: lists, or numbered ones."""
+    return bool(numbered_blocks(table)) or any(_is_list(table[name]) for name in table)
 
 
 def numbered_blocks(table):
-    """Return the sets of numbered columns that can be embeddings."""
+    """Return the sets of numbered columns that are embeddings by the text before the number."""
     header = list(table.columns)
     sample = some_rows(table)
     if header == names_without_header(table):
@@ -290,7 +279,6 @@ def numbered_blocks(table):
     blocks = {}
     for prefix, names in numbered_runs(header).items():
         is_usual = prefix in PREFIXES and len(names) > 1
-        is_usual |= len(names) >= MANY and not words_of(prefix) & NO_SCORE
         if is_usual and np.mean([is_number_column(sample[name]) for name in names]) >= 0.5:
             blocks[prefix or "embedding"] = names
     return blocks
@@ -308,13 +296,11 @@ def _numbers_in(cell):
     if not isinstance(cell, str):
         return cell if isinstance(cell, (list, tuple, np.ndarray)) else []
     numbers = re.split(r"[\s,;]+", cell.strip("[] \n"))
-    is_enclosed = cell.startswith("[") and cell.rstrip().endswith("]")
-    return numbers if is_enclosed or len(numbers) >= MANY else []
+    return numbers if cell.startswith("[") or len(numbers) >= MANY else []
 
 
 def _rows_of_lists(column):
     """Return a column of lists as an array."""
-    refuse_cells(column, column.isna().to_numpy(), "has no numbers")
     rows = [_numbers_in(cell) for cell in column.astype(object)]
     lengths = np.array([*map(len, rows)])
     other = f"is a list of another length than the first, which has {lengths[0]:,} numbers"

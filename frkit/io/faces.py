@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -27,7 +26,6 @@ from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
 from frkit.io.face_roles import cosines_of_rows, face_roles, free_labels, gathered
-from frkit.io.frames import by_row
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import labels_by_name, labels_in_order
@@ -38,6 +36,11 @@ from frkit.io.roles import refuse_attacks
 WHOSE = ("identity", "image")
 FEWEST = 20  # images that show what a number means
 OF_ONE, OF_OTHERS = 50, 100  # images that show whether people are alike
+OF_MODELS = (
+    "arrays with a row for each image and model are a table: arrays = np.load(path); "
+    "fk.open_data(pd.DataFrame({name: [*arrays[name]] for name in arrays}), columns={'model': "
+    "'model'}), with labels in a file as further columns"
+)
 WIDE = 8  # equal embeddings with at least this many features are no coincidence
 
 
@@ -160,8 +163,7 @@ def stacked_faces(models: dict[str, xr.Dataset]) -> xr.Dataset:
 def faces_of_contents(contents, options):
     """Return the faces Dataset of a file or table; options : of `open_data`."""
     if names_models(options):
-        if not contents.is_table():
-            contents, options = _as_table(contents, options)
+        require(contents.is_table(), OF_MODELS)
         return stacked_faces(read_by_model(contents, options, faces_of_contents))
     user_columns = dict(options.get("columns") or {})
     identity, labels = options.get("identity"), options.get("labels")
@@ -174,46 +176,32 @@ def faces_of_contents(contents, options):
     names = {name: [values] for name, values in columns.items() if np.ndim(values) == 1}
     if labels is not None and not names:
         columns |= labels_in_order(labels)
+    of_images = {}
     if pattern is not None:
-        image = face_roles(columns, user_columns, by_name=True).column("image")
-        people = identities_from(columns[image], pattern)
-        columns[pattern] = people
-        user_columns |= {"image": image, "identity": pattern}
-        names |= {"identity": [people]} if names else {}
+        roles = face_roles(columns, user_columns, by_name=True)
+        roles.who = f"by the pattern {pattern!r} of names of images"
+        of_images["identity"] = identities_from(columns[roles.column("image")], pattern)
+        names |= {"identity": [of_images["identity"]]} if names else {}
     if labels is not None and names:
         joined = labels_by_name(labels, names, columns)
         more = {name: pd.Series(side, name=name) for name, [side] in joined.items()}
         columns |= more
         if contents.is_table() and "kind" not in options:
             ask_about_people(contents.data, more.values())
-    roles = face_roles(columns, user_columns)
+    if pattern is None:
+        roles = face_roles(columns, user_columns)
     others = free_labels(roles, columns)
     refuse_attacks({name: pd.Series(values) for name, values in others.items()})
     warn_of_parts(roles, columns)
-    of_images = {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
+    of_images |= {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
     of_images |= _attributes(columns, roles)
     of_images = {name: pd.Series(values).array for name, values in of_images.items()}
-    if pattern is not None:
-        roles.who = f"by the pattern {pattern!r} of names of images"
-        del roles.columns["identity"]
     models = {}
     for name in roles.columns["embedding"]:
         model = columns.get("model") if np.ndim(columns[name]) == 3 else None
         models[name] = faces(columns[name], model=model, **of_images)
     data = stacked_faces(models) if len(models) > 1 else models[name]
     return data.assign_attrs(roles.attrs())
-
-
-def _as_table(contents, options):
-    """Return arrays, and labels in their order, as a table with a vector for each image."""
-    arrays = {name: array[:] for name, array in contents.data.items()}
-    labels = options.get("labels")
-    if labels is not None and all(np.ndim(array) > 1 for array in arrays.values()):
-        arrays |= labels_in_order(labels)
-        options = {name: value for name, value in options.items() if name != "labels"}
-    n_rows = max(map(len, arrays.values()))
-    rows = {name: [*array] for name, array in arrays.items() if len(array) == n_rows}
-    return replace(contents, data=by_row(pd.DataFrame(rows))), options
 
 
 def _attributes(columns, roles):

@@ -6,22 +6,26 @@ are, and who is who where they do not: "linked" (names that genuine pairs link a
 """
 
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, real_numbers, require, warn
+from frkit.base import listed, require, warn
 from frkit.data.files import file_kind, named, not_read, open_text, reading
-from frkit.data.labels import stripped
 from frkit.data.sides import SIDES, WHO
-from frkit.io.arrays import READERS, read_npy
-from frkit.io.cells import as_numbers, to_numbers
+from frkit.io.arrays import READERS
+from frkit.io.cells import as_numbers, refuse_cells, to_numbers
 from frkit.io.frames import by_row, read_frame
 from frkit.io.names import words_of_truth
-from frkit.io.text import text_layout
 
 TABLES = ("text", "parquet", "json", "json lines", "frame")
+KINDS = "biufUSO"  # of arrays of numbers and text, as NumPy calls them
+NO_ARRAYS = (
+    "complex numbers, structures and objects; save('faces.mat', '-struct', 'T') writes the fields "
+    "of a MATLAB struct, and cellstr(...) makes cells of strings"
+)
 INSTEAD = {  # of what has arrays and is opened in Python, the line that does it
     "zarr": "embeddings in a Zarr store are opened by fk.faces(xr.open_zarr(path)), which reads "
     "them when they are compared",
@@ -43,6 +47,8 @@ RFW = {
 }
 RFW_NO_GROUP = "ambiguous"
 FORM_OF_LFW = "a line is: name n1 n2, or name n1 other n2"
+NAME = "(?!#)[^~]*[^~0-9][^~]*"  # ~ is the mark between cells
+PAIR_OF_LFW = f"^(?P<name>{NAME})~+(?P<first>[0-9]+)~+(?:(?P<other>{NAME})~+)?(?P<second>[0-9]+)$"
 
 
 @dataclass
@@ -78,7 +84,7 @@ def read_contents(path, options):
         kind in ("", "faces", "matrix", "pairs"),
         f"kind must be 'faces', 'matrix' or 'pairs', got {kind!r}",
     )
-    contents = _read(path)
+    contents = read_file(path)
     contents.kind = kind or contents.kind
     if not contents.is_table() or kind in ("faces", "matrix"):
         return contents
@@ -90,16 +96,20 @@ def read_contents(path, options):
     return _rfw(contents) if {*RFW.values()} <= {*table} else contents
 
 
-def _read(path):
+def read_file(path):
     """Read a table or arrays; lines in LFW's form become a table of pairs."""
     kind = file_kind(path)
-    if kind == "text" and _has_numbered_pairs(path):
-        table = _numbered_pairs(path)
-        return Contents(table, "pairs", {name: name for name in table})
+    pairs = _numbered_pairs(path) if kind == "text" else None
+    if pairs is not None:
+        return Contents(pairs, "pairs", {name: name for name in pairs})
     if kind in TABLES:
         return Contents(read_frame(path))
     require(kind not in INSTEAD, INSTEAD.get(kind, ""))
-    return Contents({name: _flat(array) for name, array in READERS[kind](path).items()})
+    arrays = {name: _flat(array) for name, array in READERS[kind](path).items()}
+    others = [name for name, array in arrays.items() if array.dtype.kind not in KINDS]
+    require(len(others) < len(arrays), f"frkit does not read {listed(others)}: {NO_ARRAYS}")
+    not_read(others, NO_ARRAYS)
+    return Contents({name: array for name, array in arrays.items() if name not in others})
 
 
 def _flat(array):
@@ -189,43 +199,28 @@ def _rfw(contents):
 # --- LFW ------------------------------------------------------------------------------------------
 
 
-def _has_numbered_pairs(path):
-    """Return whether lines are those of LFW: name n1 n2, or name n1 other n2."""
-    layout = text_layout(path)
-    rows = [layout.names, *layout.rows] if layout.has_header else layout.rows
-    pairs = rows[_is_count(rows[0]) :]
-    lengths = {len(row) for row in pairs}
-    return {3} <= lengths <= {3, 4} and all(
-        row[1].isdigit() and row[-1].isdigit() and not row[0].isdigit() for row in pairs
-    )
-
-
-def _is_count(cells):
-    """Return whether a line says how many pairs follow, as the first one of LFW's list does."""
-    return len(cells) < 3 and all(cell.isdigit() for cell in cells)
-
-
 def _numbered_pairs(path):
-    """Return pairs `name n1 n2`, which are genuine, and `nameA n1 nameB n2`."""
-    mark = text_layout(path).mark
-    rows = {}
+    """Return pairs `name n1 n2`, which are genuine, and `name n1 other n2`; None of other lines."""
     with reading("the list"), open_text(path) as file:
-        for number, line in enumerate(file, 1):
-            cells = [cell for cell in map(stripped, line.split(mark)) if cell]
-            if not cells or not rows and _is_count(cells):
-                continue
-            if len(cells) == 3:  # the second number is of the same person
-                cells.insert(2, cells[0])
-            is_pair = len(cells) == 4 and cells[1].isdigit() and cells[3].isdigit()
-            is_comment = line.startswith("#")
-            why = f"line {number}, {line.strip()!r}, is no pair; {FORM_OF_LFW}"
-            require(is_pair and not is_comment, why)
-            rows[number] = cells
-    columns = [WHO[0], "first", WHO[1], "second"]
-    pairs = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        head = [*islice(file, HEAD)]
+        _, first = _cells_of_lfw(head)
+        if first["name"].isna().any() or first["other"].notna().all():
+            return None
+        lines, cells = _cells_of_lfw([*head, *file])
+    refuse_cells(lines, cells["name"].isna().to_numpy(), f"is no pair; {FORM_OF_LFW}")
+    others = cells["other"].fillna(cells["name"])
+    pairs = pd.DataFrame(dict(zip(WHO, (cells["name"], others))))
     for side, who, number in zip(SIDES, WHO, ("first", "second")):
-        pairs[side] = pairs[who] + "/" + pairs[who] + "_" + pairs.pop(number).str.zfill(4) + ".jpg"
-    return pairs.assign(genuine=(pairs[WHO[0]] == pairs[WHO[1]]).astype(int))
+        pairs[side] = pairs[who] + "/" + pairs[who] + "_" + cells[number].str.zfill(4) + ".jpg"
+    return pairs.assign(genuine=(cells["name"] == others).astype(int))
+
+
+def _cells_of_lfw(lines):
+    """Return lines, by their numbers, and the cells of each; the first one may count pairs."""
+    lines = pd.Series(lines, range(1, len(lines) + 1), dtype=str, name="pair").str.strip()
+    lines = lines[(lines != "") & ~((lines.index == 1) & lines.str.fullmatch(r"[0-9\s]+"))]
+    marks = [mark for mark in "\t," if lines.head(HEAD).str.contains(mark).any()]
+    return lines, lines.str.extract(PAIR_OF_LFW.replace("~", [*marks, r"\s"][0]))
 
 
 # --- genuine and impostor scores apart ------------------------------------------------------------
@@ -243,9 +238,7 @@ def read_two_kinds(genuine, impostor):
 
 def _only_scores(path):
     """Return the scores of a file that has nothing else."""
-    if file_kind(path) == "npy":
-        return real_numbers("scores", read_npy(path)).ravel()
-    table = read_frame(path)
+    table = table_of(read_file(path))
     require(
         len(table.columns) == 1,
         "must have one number in each line, the score; of tables with names, make one list: "

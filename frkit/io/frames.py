@@ -80,10 +80,8 @@ def _as_table(frame):
         f"the columns have several levels of names: make one, such as {ONE_LEVEL}",
     )
     if not isinstance(frame.index, pd.RangeIndex):
-        unnamed = "level_{}" if frame.index.nlevels > 1 else ""
-        names = [name or unnamed.format(level) for level, name in enumerate(frame.index.names)]
-        index = frame.index.to_frame(index=False).set_axis(names, axis=1)
-        frame = pd.concat([index, frame.reset_index(drop=True)], axis=1)
+        names = None if frame.index.nlevels > 1 else frame.index.name or ""
+        frame = frame.reset_index(names=names, allow_duplicates=True)
     return by_row(frame)
 
 
@@ -113,11 +111,7 @@ def by_row(table):
 def _is_of_labels(cell):
     """Return whether a cell is a label or a vector, and no picture, object or list of others."""
     if isinstance(cell, (list, np.ndarray)):
-        require(
-            getattr(cell, "ndim", 1),
-            "each cell of a column is an array of one number; numbers are "
-            "fk.open_data(frame.astype({'score': float}))",
-        )
-        return len(cell) == 0 or isinstance(cell[0], (int, float, np.number))
+        is_vector = getattr(cell, "ndim", 1) == 1
+        return is_vector and (len(cell) == 0 or isinstance(cell[0], (int, float, np.number)))
     is_binary = isinstance(cell, bytes) and not cell.isascii()
     return not (isinstance(cell, (dict, set)) or is_binary)

@@ -3,26 +3,28 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import InputError, listed, require
+from frkit.base import InputError, require
 from frkit.io.arrays import CELLS
-from frkit.io.cells import is_number_column, without_words
-from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding, numbered_blocks
+from frkit.io.cells import without_words
+from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
-from frkit.io.matrix_files import both_sides, is_matrix, matrix_roles, name_columns
+from frkit.io.matrix_files import both_sides, is_matrix, matrix_roles
 from frkit.io.names import (
     NAMES,
     PREFIXES,
     are_places,
     kinds_of_scores,
+    numbered_runs,
     side_columns,
     words_of,
 )
-from frkit.io.pair_roles import OTHER_WORDS, fractions, looks_like_pairs, role_of_score
-from frkit.io.roles import OF_PAIRS, Roles, are_truth
+from frkit.io.pair_roles import OTHER_WORDS, looks_like_pairs, role_of_score
+from frkit.io.roles import OF_PAIRS, Roles
 
 GAPS = [  # roles where nothing is known
     {"score": "...", "genuine": "..."},
+    {"distance": "...", "genuine": "..."},
     {"score": "...", "probe": "...", "reference": "..."},
     {"score": "...", "probe_identity": "...", "reference_identity": "..."},
 ]
@@ -37,10 +39,6 @@ NO_LABELS = (
     "one column does not say which pairs are genuine. Scores and their labels, 1 for genuine, are "
     "fk.pairs(np.load('scores.npy'), np.load('labels.npy')), of text fk.pairs("
     "np.loadtxt('scores.txt'), np.loadtxt('labels.txt'))"
-)
-PROBABILITIES = (
-    "columns 0 and 1 may be the probabilities of a classifier, where that of 1 is a score; or a "
-    "score and its label"
 )
 PREVIEW = 200  # rows that show what a table contains
 
@@ -58,9 +56,11 @@ def guessed_kind(contents, options, path):
     columns = options.get("columns", {})
     if not columns:
         _ask_about_kinds(contents.data)
-    if CELLS in columns.values() and "embedding" not in columns:
+    if CELLS in columns.values():
         return "matrix"
-    are_faces = bool({*columns} & {"embedding", "image"})
+    if "embedding" in columns:
+        return "faces"
+    are_faces = "image" in columns
     are_pairs = "scores" in options or bool({*columns} & {*OF_PAIRS})
     if not contents.is_table():
         return _kind_of_arrays(contents, options, path, are_faces, are_pairs)
@@ -102,15 +102,16 @@ def _kind_of_arrays(contents, options, path, are_faces, are_pairs):
         if any(map(role_of_score, tables)):
             return "matrix"
         if len(tables) == 1:
-            name, shape = tables[0], arrays[tables[0]].shape
-            _ask_square(f"array {name!r}", shape)
-            if name == CELLS and shape[1] > 2 and role_of_score(path.stem):
-                _ask_kind(f"{path.name!r} is called so: are these scores of images with others")
-            labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == shape[:1]]
-            if shape[1] > 2 and any(column.nunique() == shape[1] for column in labels):
+            [name] = tables
+            n_rows, n_columns = arrays[name].shape[-2:]
+            labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == (n_rows,)]
+            is_called_so = name == CELLS and role_of_score(path.stem)
+            has_people = any(column.nunique() == n_columns for column in labels)
+            if n_rows == n_columns or n_columns > 2 and (is_called_so or has_people):
                 _ask_kind(
-                    f"array {name!r} has as many columns as there are labels, {shape[1]}: are "
-                    "these scores of images (rows) with people (columns)"
+                    f"array {name!r} has {n_rows} rows and {n_columns} columns, and is square, is "
+                    "called so, or has as many columns as there are labels: are these scores of "
+                    "images (rows) with images or people (columns)"
                 )
     if tables and not are_pairs:
         return "faces"
@@ -124,19 +125,9 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "pairs"
     columns = options.get("columns", {})
     header = [*map(str, table.columns)]
-    if "embedding" in columns:
-        return "faces"
     is_named = not are_places(header) or has_embedding(table)  # else lines have no header
-    of_classes = [
-        {"columns": {"score": "0" if name == "1" else "1", "genuine": name}}
-        for name in header
-        if {"0", "1"} <= {*header} <= {"0", "1", name} and are_truth(table[name])
-    ]
-    require(not of_classes, PROBABILITIES, of_classes)
     require(len(header) > 1 or has_embedding(table), NO_LABELS)
     if is_matrix(table) and not are_faces and is_named:
-        if {columns.get("identity"), options.get("identity")} & {*header}:
-            return "faces"
         if are_places(header) or are_places(header[1:]):
             _ask_kind(
                 "the columns are numbered, and the first column has such numbers, too: are these "
@@ -145,7 +136,6 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "matrix"
     are_faces |= "identity" in columns
     are_faces |= "labels" in options and not looks_like_pairs(table)
-    are_numbers = all(is_number_column(table.iloc[:, number]) for number in range(1, len(header)))
     check_header(header)
     ask_about_people(table, [table[name] for name in header])
     if are_faces:
@@ -155,34 +145,22 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "faces"
     if is_list:
         return "pairs"
-    for numbered in numbered_blocks(table).values():
-        _ask_kind(
-            f"columns such as {listed(numbered, 1)} are numbered: are these scores of images "
-            "(rows) with images or people (columns)"
-        )
-    _ask_what(table, are_numbers and len(header) > 2 and is_named)
+    _ask_what(table, is_named)
 
 
 def ask_about_people(table, labels):
-    """Ask whether a table with columns that are called like people has scores of images with them.
+    """Ask whether a table with numbered columns has scores of images with people of these numbers.
 
     labels : columns that may contain people
     """
-    numbers = {name for name in table if is_number_column(table[name])}
-    are_numbered = any(str(name).isdigit() for name in numbers)
-    labels = [column for column in labels if are_numbered or column.name not in numbers]
-    if any(name_columns(column, numbers - {column.name}) for column in labels):
-        _ask_kind(
-            "labels of the rows contain names of columns: are these scores of images (rows) with "
-            "people (columns)"
-        )
-
-
-def _ask_square(what, shape):
-    """Ask whether an array is a matrix of scores, if it is square."""
-    if len(shape) == 2 and shape[0] == shape[1]:
-        n = shape[0]
-        _ask_kind(f"{what} has {n} rows and {n} columns: are these scores of {n} images")
+    numbered = {str(name) for name in table if str(name).isdigit()}
+    for column in labels:
+        people = {*column.dropna().astype(str).str.removesuffix(".0")}
+        if len(people) > 2 and people == numbered - {column.name}:
+            _ask_kind(
+                f"{column.name!r} contains the names of columns: are these scores of images (rows) "
+                "with people (columns)"
+            )
 
 
 def _ask_kind(why):
@@ -193,25 +171,18 @@ def _ask_kind(why):
     )
 
 
-def _ask_what(table, are_numbers):
-    """Ask what a table is whose columns have no usual names.
-
-    are_numbers : whether all columns but the first are numbers, as of a matrix
-    """
-    truths = [name for name in table if are_truth(table[name])]
-    scores = fractions(table)
-    roles = [
-        {"genuine": truth, role: score}
-        for truth in truths
-        for score in scores
-        for role in ("score", "distance")
-    ]
+def _ask_what(table, is_named):
+    """Ask what a table is whose columns have no usual names, or no names at all."""
+    runs = numbered_runs([*table.columns])
+    embeddings = [{"embedding": prefix} for prefix, names in runs.items() if len(names) >= MANY]
     Roles().ask(
         table,
         "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
-        "f1, ...), a list of pairs (a score, and identities of both sides or a column such as "
-        "genuine) or a matrix of scores; columns that are not numbered are one embedding by "
+        "f1, ...; others are named by the text before the number), a list of pairs (a score, and "
+        "identities of both sides or a column such as genuine) or a matrix of scores; columns that "
+        "are not numbered are one embedding by "
         f"{EMBEDDING_OF_COLUMNS}; {OTHER_WORDS}",
-        *(roles or GAPS),
-        answers=[{"kind": "matrix"}] if are_numbers and not roles else [],
+        *GAPS,
+        *embeddings,
+        answers=[{"kind": "matrix"}] if is_named else [],
     )

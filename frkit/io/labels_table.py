@@ -4,12 +4,11 @@ import numpy as np
 import pandas as pd
 
 from frkit.base import UNKNOWN, listed, require, warn
-from frkit.data.files import file_kind, named, not_read, require_data
+from frkit.data.files import named, not_read, require_data
 from frkit.data.labels import can_be_named, clean_labels
-from frkit.io.arrays import read_npy
+from frkit.io.arrays import CELLS
 from frkit.io.cells import as_numbers, is_number_column
-from frkit.io.file_contents import TABLES, read_contents, table_of
-from frkit.io.frames import read_frame
+from frkit.io.file_contents import read_file, table_of
 from frkit.io.names import IDS, NAMES, simplified
 from frkit.io.notices import FEW
 
@@ -28,21 +27,9 @@ def read_labels(labels):
     """
     labels = require_data("labels", labels)
     with named(labels):
-        kind = file_kind(labels)
-        if kind == "npy":
-            array = read_npy(labels).squeeze()
-            require(
-                array.ndim == 1,
-                f"must have one label for each row, but has shape {array.shape}; of classes by "
-                "columns it is np.argmax(array, axis=1)",
-            )
-            table = pd.DataFrame({"1": array})
-        elif kind in TABLES:
-            table = read_frame(labels)
-        else:
-            table = table_of(read_contents(labels, {}))
-    if [*table] == ["1"]:
-        return table.set_axis(["label" if occur_again(table["1"]) else "image"], axis=1)
+        table = table_of(read_file(labels))
+    if [*table] in (["1"], [CELLS]):  # without a name
+        return table.set_axis(["label" if occur_again(table.iloc[:, 0]) else "image"], axis=1)
     if "" in table and not is_number_column(table[""]):
         return table.rename(columns={"": "image"})  # names of rows
     return table
@@ -93,14 +80,8 @@ def labels_by_name(labels, names, taken=()):
         rows = pd.DataFrame({name: clean_labels(table[name], len(table), name) for name in table})
         kind, key = _best_column(rows, names)
         rows = rows[rows[key] != UNKNOWN].groupby(key)
-        is_varying = rows.nunique() > 1
-        varying = is_varying.columns[is_varying.any()]
-        people = [name for name in varying if simplified(name) in NAMES["identity"]]
-        of_two = is_varying.index[is_varying[people].any(axis=1)]
-        require(
-            len(of_two) == 0,
-            f"{listed(of_two, 3)} in column {key!r} has two people: correct its rows",
-        )
+        is_varying = (rows.nunique() > 1).any()
+        varying = is_varying.index[is_varying]
         not_read(varying, f"rows of one {key!r} differ in them")
         labels_of_name = rows.first().drop(columns=varying)
         require(
@@ -111,13 +92,10 @@ def labels_by_name(labels, names, taken=()):
         again = [name for name in labels_of_name if name.lower() in lower_case]
         require(not again, f"columns {listed(again)} are also in the data: leave them in one")
     in_table, in_data = labels_of_name.index, pd.Index(np.concatenate(names[kind])).unique()
-    file = "labels" if isinstance(labels, pd.DataFrame) else labels
-    others, absent = in_table.difference(in_data), in_data.difference(in_table)
-    if len(others) > 0:
-        warn(f"{file}: {len(others):,} names in column {key!r} are not in the data")
+    absent = in_data.difference(in_table)
     if len(absent) > 0:
         warn(
-            f"{file}: column {key!r} lacks {len(absent)} of {len(in_data)} {kind} names "
+            f"labels: column {key!r} lacks {len(absent)} of {len(in_data)} {kind} names "
             f"({listed(absent, 3)}): they are in no group"
         )
     sides = [labels_of_name.reindex(side) for side in names[kind]]
@@ -136,10 +114,7 @@ def attributes_by_name(labels, names, taken):
     who = {}
     if len(people) == 1 and "identity" not in names:
         who = {"identity": attributes.pop(people[0])}
-    usable = {name: sides for name, sides in attributes.items() if can_be_named(name)}
-    unusable = [name for name in attributes if name not in usable]
-    not_read(unusable, "frkit uses such a name itself; rename it")
-    return usable | who
+    return who | {name: sides for name, sides in attributes.items() if can_be_named(name)}
 
 
 def _best_column(rows, names):

@@ -21,7 +21,6 @@ from frkit.data.alignment import require_one_order
 from frkit.data.checks import WINDOW, equals_transpose, is_lazy, refuse_half
 from frkit.data.labels import labels_of_images
 from frkit.data.sides import SIDES, WHO, Sides
-from frkit.io.arrays import CELLS
 from frkit.io.joins import CLEAR, ask_who, share_above
 from frkit.io.labels_table import occur_again
 from frkit.io.notices import warn_of_decisions, warn_of_spellings, warn_of_strangers
@@ -68,6 +67,11 @@ NOBODY_SHARED = (
     "fk.score_matrix(frame.to_numpy(), people_of_rows, frame.columns) with frame = "
     "pd.read_csv(path, index_col=0)"
 )
+LABELLED = (
+    "values has labels, which fk.open_data(frame, kind='matrix') reads (frame = values.to_pandas() "
+    "of xarray); or give its array alone, frame.to_numpy() or values.data, with the images that "
+    "labels name as probe=frame.index, reference=frame.columns"
+)
 DISTANCES = (
     "scores of one person are not clearly higher than those of strangers: are these distances?"
 )
@@ -91,9 +95,8 @@ def score_matrix(
     Parameters
     ----------
     values : array, (probe, reference)
-        NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy. Or a
-        DataFrame or DataArray, whose labels name the images if they are distinct. One whose labels
-        are people, or name images by a pattern, is opened by `open_data`.
+        NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy. A
+        DataFrame, whose labels are people or images, is opened by `open_data`.
     probe_identity, reference_identity : sequences of str
         Who is in each row and each column; they are equal for a genuine pair.
     probe, reference : sequences of str, optional
@@ -150,23 +153,20 @@ def score_matrix(
     labels = {"identity": (probe_identity, reference_identity), "image": (probe, reference)}
     attributes = {} if attributes is None else attributes
     require_mapping("attributes", attributes, ATTRIBUTES, 0)
-    labels |= attributes
-    for name, both in labels.items():
+    for name, both in attributes.items():
         is_pair = isinstance(both, (tuple, list)) and len(both) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
-    scores, names = _checked(values), _names_of_matrix(values)
+    labels |= attributes
+    scores = _checked(values)
     _check_both_sides(labels)
-    if probe is None and all(rows is not None and rows.is_unique for rows in names):
-        labels["image"] = [np.asarray(rows, str) for rows in names]
     probes, references = (
-        _labels_of_side(labels, number, rows, n)
-        for number, (rows, n) in enumerate(zip(names, scores.shape))
+        _labels_of_side(labels, number, n) for number, n in enumerate(scores.shape)
     )
     warn_of_spellings({name: [probes[name], references[name]] for name in probes})
     if isinstance(scores, np.ndarray):
         warn_of_decisions(scores)
     require(probes["identity"].isin(references["identity"]).any(), NOBODY_SHARED)
-    has_names = labels["image"][0] is not None
+    has_names = probe is not None
     if has_names and same_images is False:
         for side, table in zip(SIDES, (probes, references)):
             table.index = f"{side}/" + table.index
@@ -198,10 +198,8 @@ def score_matrix(
         for table in (probes, references)
     )
     if isinstance(scores, np.ndarray):
-        sides = {}
-        for name in probes:
-            both = probes[name], references[name]
-            sides[name], shown = shown_scores(scores, images, missing, distance, both)
+        both = {name: (probes[name], references[name]) for name in probes}
+        sides, shown = shown_scores(scores, images, both, missing, distance)
         who = sides.pop("identity")
         warn_of_strangers(shown, who.is_same(), who, sides)
     return labelled_tensor(lazy, of_probes, of_references, attrs)
@@ -214,8 +212,7 @@ def _checked(values):
         "values is a sparse matrix, whose zeros may be scores or comparisons that were not made; "
         "give an array with NaN in place of the latter",
     )
-    if isinstance(values, xr.DataArray):
-        values = values.data
+    require(not isinstance(values, (pd.DataFrame, xr.DataArray)), LABELLED)
     if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
         values = real_numbers("values", values)
     shape = tuple(values.shape)
@@ -229,8 +226,7 @@ def _check_both_sides(labels):
     require(
         all(side is not None for side in labels["identity"]),
         "give probe_identity= and reference_identity=, who is on each row and column; where both "
-        "are the same images, give the identities twice. A DataFrame whose index and columns say "
-        "it is opened by fk.open_data(frame, kind='matrix')",
+        "are the same images, give the identities twice",
     )
     probe, reference = labels["image"]
     require(
@@ -240,14 +236,13 @@ def _check_both_sides(labels):
     )
 
 
-def _labels_of_side(labels, number, rows, n):
+def _labels_of_side(labels, number, n):
     """Return the checked labels of one side, with numbers in place of names.
 
-    number : 0 for probes; rows : names that pandas or xarray gives the n images, or None
+    number : 0 for probes; n : how many images there are
     """
     side, of_side = SIDES[number], {name: both[number] for name, both in labels.items()}
-    matrix = None if rows is None else pd.Series(0, rows)
-    require_one_order({"matrix": matrix}, of_side, named_by="image")
+    require_one_order({"matrix": None}, of_side, named_by="image")
     images, people = of_side.pop("image"), of_side.pop("identity")
     images = [f"{side} {place}" for place in range(n)] if images is None else images
     return labels_of_images(n, images, people, of_side, side)
@@ -280,14 +275,14 @@ def _are_one_set(probes, references, has_names, same_images):
 
 def _ask_about_equal_names(scores, probes, references, missing, distance):
     """Ask whether equal names of both sides are one image, if it is hardly like itself."""
-    apart = [f"{side}/" + table.index for side, table in zip(SIDES, (probes, references))]
-    people = probes["identity"], references["identity"]
-    who, shown = shown_scores(scores, apart, missing, distance, people)
-    images, _ = shown_scores(scores, apart, missing, distance, (probes.index, references.index))
+    both = {"identity": (probes["identity"], references["identity"])}
+    both["image"] = probes.index, references.index
+    sides, shown = shown_scores(scores, None, both, missing, distance)
+    images = sides["image"]
     is_self = images.is_same() & np.isfinite(shown)
     if is_self.sum() < FEWEST_ROWS or _is_symmetric(scores, missing):
         return
-    is_genuine = who.is_same()
+    is_genuine = sides["identity"].is_same()
     area, _ = share_above(shown[is_genuine], is_self[is_genuine])
     name = images.names[images.probe[is_self][0]]
     why = EQUAL_NAMES.format(str(name), area)
@@ -305,22 +300,6 @@ def _warn_of_failed(lazy, probes, references, symmetric, failed):
 
 
 # --- names of rows and columns --------------------------------------------------------------------
-
-
-def _names_of_matrix(values):
-    """Return the labels of rows and of columns that pandas or xarray gives a matrix."""
-    names = [None, None]
-    if isinstance(values, pd.DataFrame):
-        require(
-            values.index.nlevels == values.columns.nlevels == 1,
-            "names of rows and of columns have one level: keep that of images, as in "
-            "frame.droplevel('person').droplevel('person', axis=1), and give probe_identity= and "
-            "reference_identity=",
-        )
-        names = [values.index, values.columns]
-    elif isinstance(values, xr.DataArray):
-        names = [values.indexes.get(dim) for dim in values.dims]
-    return [None if isinstance(labels, pd.RangeIndex) else labels for labels in names]
 
 
 def as_written(columns, rows):
@@ -350,7 +329,8 @@ def ask_whom(values, names, missing=None, same_images=None, distance=False):
     if same_images is False:
         require(not is_symmetric, f"{OF_IMAGES}: leave the option same_images out")
         return
-    images, scores = shown_scores(values, names, missing, distance)
+    sides, scores = shown_scores(values, names, {"image": names}, missing, distance)
+    images = sides["image"]
     why, answers = NOBODY_SHARED, {}
     if np.isin(*names).any():
         why, answers = IMAGES_OR_PEOPLE.format(str(images.names[0])), {"same_images": False}
@@ -359,57 +339,62 @@ def ask_whom(values, names, missing=None, same_images=None, distance=False):
     ask_who(Roles(), {}, why, images, scores, **answers)
 
 
-def check_direction(values, tensor, missing, name=CELLS):
+def check_direction(tensor, name):
     """Ask where scores of one person are not clearly higher than those of strangers.
 
     Where the name of the matrix says whether these are distances: only where they are lower.
 
     Parameters
     ----------
-    values : array, (probe, reference)
     tensor : xr.DataArray
-        Of these values.
-    missing : as in `shown_scores`
     name : str
         That of the array in a file.
     """
-    images, people = ([tensor[role].values for role in roles] for roles in (SIDES, WHO))
-    who, scores = shown_scores(values, images, missing, tensor.attrs["distance"], people)
-    area, errors = share_above(scores, who.is_same())
+    area, errors = share_above(*shown_kinds(tensor))
     fewest = -DOUBTFUL if role_of_score(name) else CLEAR
     if area == 0 or area < 1 and errors < fewest:
         raise InputError(DISTANCES, [{"columns": {role: name}} for role in ("distance", "score")])
 
 
-def shown_scores(values, images, missing, is_distance, labels=None):
+def shown_kinds(tensor):
+    """Return some scores of a tensor, and whether they are genuine."""
+    images, people = ([tensor[role].values for role in roles] for roles in (SIDES, WHO))
+    sides, scores = shown_scores(tensor.data, images, {"who": people}, tensor.attrs.get(REJECTED))
+    return scores, sides["who"].is_same()
+
+
+def shown_scores(values, images, labels, missing=None, is_distance=False):
     """Return labels of both sides of some scores, and these scores: NaN of an image with itself.
 
     Parameters
     ----------
     values : array, (probe, reference)
         Of one on disk, some rows are read.
-    images : pair of arrays of str
-        Names of images; the labels, unless others are given.
+    images : pair of arrays of str or None
+        Names of images.
+    labels : dict of str to pair of arrays of str
     missing : float, sequence of float or None
         Marks of failed comparisons.
     is_distance : bool
         Whether smaller is more alike; its scores change their sign.
-    labels : pair of arrays of str, optional
 
     Returns
     -------
-    Sides
+    dict of str to Sides
     np.ndarray
     """
     n_rows, n_columns = values.shape
     step = max(1, min(n_rows * n_columns // SHOWN_SCORES, n_rows // FEWEST_ROWS))
     rows = np.arange(0, n_rows, step)
     scores = np.array(values[::step], float)
-    probes, references = map(np.asarray, images)
-    scores[probes[rows, None] == references] = np.nan
-    codes, distinct = pd.factorize(np.concatenate(images if labels is None else labels))
-    probe, reference = np.split(codes, [n_rows])
-    sides = Sides(probe[rows].repeat(n_columns), np.tile(reference, len(rows)), distinct)
+    if images is not None:
+        probes, references = map(np.asarray, images)
+        scores[probes[rows, None] == references] = np.nan
+    sides = {}
+    for name, both in labels.items():
+        codes, distinct = pd.factorize(np.concatenate(both))
+        probe, reference = np.split(codes, [n_rows])
+        sides[name] = Sides(probe[rows].repeat(n_columns), np.tile(reference, len(rows)), distinct)
     return sides, failed_as_nan(scores, missing, is_distance).ravel()
 
 

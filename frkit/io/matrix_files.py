@@ -1,11 +1,9 @@
 """Score matrices from files: which array is the matrix, and which are labels of both its sides."""
 
-import re
-
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, require
+from frkit.base import require
 from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.sides import SIDES, WHO
@@ -13,8 +11,6 @@ from frkit.io.arrays import CELLS
 from frkit.io.cells import (
     are_names_of_rows,
     as_numbers,
-    is_number_column,
-    refuse_cells,
     to_numbers,
     without_words,
 )
@@ -52,7 +48,7 @@ def matrix_of_contents(contents, options):
     identity = options.get("identity")
     pattern = identity if is_pattern(identity) else None
     arrays = _arrays(contents, missing)
-    are_named = _have_labels(arrays)
+    are_named = any(np.ndim(array) == 1 for array in arrays.values())
     if labels is not None and not are_named:
         arrays |= {name: column.to_numpy() for name, column in labels_in_order(labels).items()}
     user_columns = both_sides(options.get("columns"), None if pattern else identity)
@@ -82,7 +78,7 @@ def matrix_of_contents(contents, options):
         arrays[name], *who["identity"], attributes=attributes, failed=failed, **images, **reading
     )
     if not roles.from_user & {*OPPOSITE}:
-        check_direction(arrays[name], scores, missing, name)
+        check_direction(scores, name)
     return scores.assign_attrs(roles.attrs())
 
 
@@ -141,15 +137,7 @@ def _arrays(contents, missing):
         "a matrix has names in its first column, and scores in others; this file has one column",
     )
     ids = table.iloc[:, 0].rename("the probes' ids")
-    refuse_cells(ids, ids.isna().to_numpy(), "is not an id")
     columns = [table.iloc[:, number] for number in range(1, len(table.columns))]
-    texts = [column.name for column in columns if _is_text(column)]
-    require(
-        not texts,
-        f"columns {listed(texts)} are no scores, and a matrix has names in its first column alone: "
-        f"fk.open_data(frame.set_index({texts[:1]!r})[columns], kind='matrix') takes those of rows "
-        "from another one",
-    )
     values = np.column_stack([*map(to_numbers, columns)])
     header = as_written(table.columns[1:], ids)
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
@@ -159,19 +147,6 @@ def _arrays(contents, missing):
     if places.is_unique and {*rows} == {*columns}:  # in one order
         values, columns = values[:, places.get_indexer(rows)], rows
     return {CELLS: values, "probe_image": rows, "reference_image": columns}
-
-
-def _have_labels(arrays):
-    """Return whether an array may be labels of the rows or the columns of another one."""
-    lengths = {len(array) for array in arrays.values() if np.ndim(array) == 1}
-    sides = {length for array in arrays.values() if np.ndim(array) == 2 for length in array.shape}
-    return bool(lengths & sides)
-
-
-def _is_text(column):
-    """Return whether no cell of a column is a number, and some are not blank."""
-    values, is_missing = as_numbers(column)
-    return np.isnan(values).all() and not is_missing.all()
 
 
 # --- roles ---------------------------------------------------------------------------------------
@@ -260,28 +235,11 @@ def is_matrix(table):
     """Return whether a table has names in its header and first column, and numbers elsewhere."""
     if len(table.columns) < 3 or len(table) < 2:
         return False
-    for name in range(1, min(len(table.columns), SHOWN)):
-        values, is_missing = as_numbers(table.iloc[:SHOWN, name])
+    for _, cells in table.iloc[:SHOWN, 1:SHOWN].items():
+        values, is_missing = as_numbers(cells)
         if not (np.isfinite(values) | is_missing).all():
             return False
     names = {*map(str, table.columns[1:])}
     rows = clean_labels(table.iloc[:, 0], len(table), "ids").tolist()
     # as pandas numbers rows: perhaps of embeddings in columns 0, 1, ...
     return not are_places(rows) and len(names & {*rows}) >= min(len(names), len({*rows})) / 2
-
-
-def name_columns(labels, columns):
-    """Return whether most labels contain the name of a column, as S001_01.jpg contains S001.
-
-    Then rows may be images of the people in the header. Numbers may also count features, so that
-    all have to be there.
-    """
-    numbered = {name for name in columns if str(name).isdigit()}
-    if is_number_column(labels):
-        distinct = {*labels.dropna().astype(str).str.removesuffix(".0")}
-        return len(numbered) > 2 and distinct == numbered
-    names = {str(name) for name in columns if name} - numbered
-    if len(names) < 2:
-        return False
-    contain = [bool({*re.split(r"[-_./\\ ]", name), name} & names) for name in map(str, labels)]
-    return np.mean(contain) > 0.5

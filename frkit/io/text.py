@@ -10,18 +10,17 @@ import pandas as pd
 
 from frkit.base import InputError, require
 from frkit.data.files import encoding_of, open_text, opener, reading
-from frkit.data.labels import ABRIDGED, stripped
-from frkit.io.cells import FRACTION, NO_NUMBER, NUMBER, THOUSANDS, refuse_cells
-from frkit.io.names import NAMES, WEAK, is_known_name, simplified
+from frkit.data.labels import stripped
+from frkit.io.cells import NO_NUMBER, refuse_cells
+from frkit.io.names import are_places, is_known_name
 
 HEAD = 100  # lines that show how a table is written
-MOST_COMMENTS = 0.5  # share of lines that can begin with "#" and be no data
-WIDE = 20  # a table of at least this many columns contains embeddings or a matrix
-COMMENT = (
-    "line {} begins with '#', below the first lines: remove such lines, or give "
-    "fk.open_data(pd.read_csv(path, comment='#'))"
+NO_COMMENT = (
+    "remove such lines; comments are left out by fk.open_data(pd.read_csv(path, comment='#'))"
 )
-NAMES_OF_LABELS = NAMES["identity"] | NAMES["image"] | WEAK["identity"]  # 1.1 is not 1.10
+# a number that could be written anew, which 007 could not, and no long one that a spreadsheet cut
+NUMBER = re.compile(r"[+-]?(?!0[0-9])[0-9]*([.,][0-9]+)?([eE](-|[+]?0)[0-9]+)?")
+LONG_FRACTION = re.compile(r"[+-]?0?[.,][0-9]{3}|.*[.,][0-9]{4}")  # 1.234 may be thousands
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 UNNAMED = ("", "level_0", "Unnamed: 0")  # of a first column without a name, as pandas writes it
 
@@ -34,14 +33,13 @@ class Layout:
     ----------
     mark : what separates cells; None for blanks, of which several are one.
     first : the number of the first line of data.
-    has_header, names : of the columns; "1", "2", ... without a header.
+    names : of the columns; "1", "2", ... without a header.
     decimal : "," where numbers have decimal commas.
     rows : cells of the first lines of data.
     """
 
     mark: str | None
     first: int
-    has_header: bool
     names: list
     decimal: str
     rows: list
@@ -61,13 +59,9 @@ def read_text(path):
         table = _parsed(path, layout)
         columns = [_clean(table[name], layout) for name in table]
         table = pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
-        is_blank = table.isna().all(axis=1)
-        if len(layout.names) > 1 and is_blank.any():  # of scores alone, it is one that failed
-            table = table[~is_blank]
-        if len(layout.names) > 1 and layout.names[-1] == "" and table.iloc[:, -1].isna().all():
-            table = table.iloc[:, :-1]  # each line ends with a separator
         _refuse_comments(table)
-        return table
+        # a blank line of scores alone is one that failed
+        return table if len(layout.names) == 1 else table.dropna(how="all")
 
 
 def _parsed(path, layout):
@@ -136,12 +130,11 @@ def _arrow_table(content, layout, numbers):
 
 def _refuse_line(row):
     """Refuse a line with too many or too few cells."""
-    require(
-        "\n" not in row.text,
-        f"line {row.number}: a cell has no end: was an open quote left?",
+    why = (
+        "is it cut, does it have a separator too many, or is a quote left open? Correct or remove "
+        "it, and a first line for Excel; names of rows need a name in the header, too; comments "
+        "are left out by fk.open_data(pd.read_csv(path, comment='#'))"
     )
-    require(not row.text.startswith("#"), COMMENT.format(row.number))
-    why = "is it cut, or does it have a separator too many? Correct or remove it"
     cells = re.split("[,;|\\t ]+", row.text)
     if any(map(is_known_name, cells)) and not any(map(is_number, cells)):  # it is the header
         why = "titles above it are left out by "
@@ -153,13 +146,11 @@ def _refuse_line(row):
 
 
 def _refuse_comments(table):
-    """Refuse lines that begin with "#" below others, unless most do, as names of rows may."""
+    """Refuse lines that begin with "#" below others."""
     first = table.iloc[:, 0]
-    if len(table) == 0 or pd.api.types.is_numeric_dtype(first):
-        return
-    is_comment = first.str.startswith("#", na=False)
-    if 0 < is_comment.mean() <= MOST_COMMENTS:
-        raise InputError(COMMENT.format(table.index[is_comment][0]))
+    if not pd.api.types.is_numeric_dtype(first):
+        is_comment = first.str.startswith("#", na=False).to_numpy(bool)
+        refuse_cells(first, is_comment, f"begins with '#', below the first lines: {NO_COMMENT}")
 
 
 def text_layout(path):
@@ -168,48 +159,35 @@ def text_layout(path):
         head = enumerate(islice(file, HEAD), 1)
         lines = {number: line.rstrip("\r\n") for number, line in head if line.strip()}
         require(lines, "the file is empty")
-        first_line = next(iter(lines.values()))
-        mark_of_excel = first_line.strip('"').removeprefix("sep=")
-        require(
-            mark_of_excel == first_line.strip('"'),
-            "the first line is for Excel, which alone reads it; in Python: "
-            f"fk.open_data(pd.read_csv(path, sep={mark_of_excel!r}, decimal="
-            f"{',' if mark_of_excel == ';' else '.'!r}, skiprows=1))",
-        )
         no_comments = [line for line in lines.values() if line[0] != "#"]
-        mark = _delimiter(path, no_comments or [*lines.values()])
+        mark = _delimiter(no_comments or [*lines.values()])
         cells = [[stripped(cell) for cell in row] for row in _split(lines.values(), mark)]
         rows = dict(zip(lines, cells))
     first, *others = rows
-    while others and lines[first][0] == "#":
-        is_above_header = all(map(is_known_name, rows[others[0]]))
-        has_names = any(is_known_name(cell.strip("# ")) for cell in rows[first])
-        if len(rows[first]) == len(cells[-1]) and has_names and not is_above_header:
-            break  # it is the header
+    while others and lines[first][0] == "#" and not _name_columns(rows[first], rows[others[0]]):
         first, *others = others
     cells = [rows[number] for number in (first, *others)]
     has_header = _has_header(cells)
     names = cells[0] if has_header else [str(number + 1) for number in range(len(cells[0]))]
     names = [names[0].lstrip("# "), *names[1:]]
     body = cells[has_header:]
-    if has_header and body and all(len(row) == len(names) + 1 for row in body):
-        are_closed = all(row[-1] == "" for row in body)
-        require(are_closed, "the lines have one cell more than the header: name each column")
-        names = [*names, ""]  # a separator ends each line
     is_comma = mark != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in body for cell in row)
-    return Layout(mark, first + has_header, has_header, names, "," if is_comma else ".", body)
+    return Layout(mark, first + has_header, names, "," if is_comma else ".", body)
 
 
-def _delimiter(path, lines):
+def _name_columns(comment, row):
+    """Return whether the cells of a line with "#" name the columns of the next one."""
+    has_names = any(is_known_name(cell.strip("# ")) for cell in comment)
+    is_header = all(map(is_known_name, row))
+    return has_names and len(comment) == len(row) and not is_header
+
+
+def _delimiter(lines):
     """Return the separator of the cells; None for blanks."""
     for mark in "\t;,|":
-        is_in_first = mark in lines[0] or mark == "\t"  # LFW's first line is a number
-        if is_in_first and sum(mark in line for line in lines) > len(lines) / 2:
+        if mark in lines[0] and sum(mark in line for line in lines) > len(lines) / 2:
             return mark
-    n_cells = len(lines[0].split())
-    is_alike = sum(len(line.split()) in (n_cells, n_cells + 1) for line in lines) > len(lines) / 2
-    is_single = n_cells < 2 or ".csv" in path.suffixes and not is_alike
-    return "," if is_single else None
+    return "," if len(lines[0].split()) < 2 else None
 
 
 def _split(lines, mark):
@@ -224,14 +202,14 @@ def _has_header(rows):
     first, *others = rows
     if first[0] in UNNAMED or all(is_known_name(name) for name in first):
         return True
-    numbers = [float(name.replace(",", ".")) for name in first if is_number(name)]
+    numbers = [name for name in first if is_number(name)]
     if not others:
         return not numbers
     columns = [*zip(first, *(row for row in others if len(row) == len(first)))]
     if any(not is_number(name) and all(map(is_number, cells)) for name, *cells in columns):
         return True
     if numbers:
-        return len(numbers) > 1 and numbers[0] in (0, 1) and set(np.diff(numbers)) == {1}
+        return len(numbers) > 1 and are_places(numbers)
     return len(first) > 1 and not any(name in cells for name, *cells in columns)
 
 
@@ -247,23 +225,14 @@ def is_number(cell):
 def _number_columns(layout):
     """Return the places of columns that can be read as numbers without changing a label.
 
-    These are fractions with many decimals, and the columns of an embedding or of a matrix. What a
-    spreadsheet abridged stays text, and what may be thousands, so that both can be refused.
+    These are fractions with many decimals. What a spreadsheet abridged stays text, and what may be
+    thousands, so that both can be refused.
     """
-    is_wide = len(layout.names) > WIDE
-    names = enumerate(map(simplified, layout.names))
-    of_labels = {number for number, name in names if name in NAMES_OF_LABELS}
     positions = []
     for number, cells in enumerate(zip_longest(*layout.rows, fillvalue="")):
-        if number in of_labels:
-            continue
         numbers = [cell for cell in cells if cell not in NO_NUMBER]
-        if numbers and all(map(NUMBER.fullmatch, numbers)):
-            is_fraction = any(map(FRACTION.match, numbers))
-            is_unclear = any(map(ABRIDGED.fullmatch, numbers))
-            is_unclear |= all(map(THOUSANDS.fullmatch, numbers))
-            if (is_wide or is_fraction) and not is_unclear:
-                positions.append(number)
+        if any(map(LONG_FRACTION.match, numbers)) and all(map(NUMBER.fullmatch, numbers)):
+            positions.append(number)
     return positions
 
 

@@ -81,7 +81,7 @@ def test_what_matlab_keeps_to_itself_is_named(tmp_path):
     columns = {"emb": embedding(), "id": [1, 1, 2, 2, 3]}
     columns |= {"info": {"a": 1}, "phase": 1j * embedding()}
     savemat(tmp_path / "f.mat", columns)
-    with pytest.warns(DataWarning, match="not read: 'info', 'phase' .a MATLAB struct"):
+    with pytest.warns(DataWarning, match="not read: .info., .phase."):
         faces = fk.open_data(tmp_path / "f.mat", columns={"identity": "id"})
     assert faces.identity.values.tolist() == list("11223")
 

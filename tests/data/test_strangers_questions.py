@@ -324,12 +324,12 @@ def test_a_struct_of_matlab_is_called_so(tmp_path):
         fk.look(tmp_path / "faces.mat")
 
 
-def test_an_image_of_two_people_in_the_labels_is_named(tmp_path):
+def test_labels_with_two_people_in_an_image_say_nobody(tmp_path):
     labels = pd.DataFrame({"image": IMAGES, "person": PEOPLE, "light": ["day", "night"] * 40})
     labels = pd.concat([labels, labels.iloc[[3]].assign(person="p07")])
     np.savez(tmp_path / "faces.npz", embedding=VECTORS, image=IMAGES)
     for source in (tmp_path / "faces.npz", NAMED.assign(score=SCORES)):
-        with refused("p00_3.jpg", "image", "two people"):
+        with noticed("person", "image"), refused("{name}_{number}.jpg"):
             fk.open_data(source, labels=labels)
 
 
@@ -727,10 +727,10 @@ def test_an_infinite_mark_is_taken_by_each_call_that_is_proposed(tmp_path, capsy
     assert main(["look", str(path), *command.split()]) == 0
 
 
-def test_cells_that_are_arrays_of_one_number_get_a_line():
+def test_cells_that_are_arrays_of_one_number_are_no_scores():
     frame = LABELLED.assign(score=[np.array(score) for score in SCORES])
     message, _ = asked_about(frame)
-    np.testing.assert_array_equal(scores_of(run(line_in(message), frame=frame))[0], SCORES)
+    assert "scores" in message
 
 
 @pytest.mark.parametrize("has_truth", [False, True])
@@ -839,13 +839,10 @@ def test_arrays_of_two_columns_get_a_line(tmp_path):
     np.testing.assert_array_equal(scores_of(pairs)[0], values.T)
 
 
-@pytest.mark.parametrize("order", [["label", "0", "1"], ["0", "1", "label"]])
-def test_probabilities_of_two_classes_are_read_by_the_call_that_is_proposed(order):
-    frame = LABELLED.assign(**{"0": 1 - SCORES, "1": SCORES, "label": SAME.astype(int)})[order]
-    _, [call] = asked_about(frame)
-    scores, genuine = scores_of(run(call, frame=frame))
-    np.testing.assert_array_equal(scores, SCORES)
-    np.testing.assert_array_equal(genuine, SAME)
+def test_probabilities_of_two_classes_get_a_line():
+    frame = pd.DataFrame({"0": 1 - SCORES, "1": SCORES, "label": SAME.astype(int)})
+    message, _ = asked_about(frame)
+    assert "probabilities" in message and "fk.pairs(" in message
 
 
 @pytest.mark.parametrize("shape", [(80, 1, 16), (80, 16, 1, 1)])
