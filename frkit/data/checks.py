@@ -14,6 +14,7 @@ SELF_SLACK = 0.01  # share of the quartiles' distance by which a constant diagon
 FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
 WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
+FEWEST_BITS = 16  # of a code
 NO_EMBEDDING = (
     "embedding must be numbers, which are compared by cosine, got {}; codes of bits are compared "
     "by fk.score_matrix(scipy.spatial.distance.cdist(codes, codes, 'hamming'), identity, identity, "
@@ -31,6 +32,9 @@ def is_lazy(array):
 def checked_embedding(embedding, model):
     """Return a copy in float32 of an embedding that can be compared; a dask array stays lazy."""
     values = embedding if is_lazy(embedding) else real_numbers("embedding", embedding)
+    are_bits = values.dtype.kind in "iu" and np.shape(values)[-1:] > (FEWEST_BITS,)
+    are_bits = are_bits and not is_lazy(values) and 0 <= values.min() < values.max() <= 1
+    require(not are_bits, NO_EMBEDDING.format("zeros and ones"))
     require(values.dtype != np.uint8, NO_EMBEDDING.format("bytes"))
     require(values.dtype.kind in "fiu", NO_EMBEDDING.format(values.dtype))
     require(

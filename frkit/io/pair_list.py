@@ -22,7 +22,7 @@ from frkit.io.notices import (
     warn_of_spellings,
     warn_of_strangers,
 )
-from frkit.io.repeated import first_of_each, repeated_rows
+from frkit.io.repeated import first_of_each, repeated_rows, warn_of_equal_rows
 from frkit.scores.kept import REJECTED, kept_list
 
 FAILED = ("left out", "rejected")  # what a failed comparison may count as
@@ -77,6 +77,8 @@ def listed_pairs(
         keep = first_of_each(repeated, n)
         values, is_genuine = values[..., keep], is_genuine[keep]
         sides = {name: names.rows(keep) for name, names in sides.items()}
+    elif people and not images:
+        warn_of_equal_rows(people, np.atleast_2d(values)[0])
     values, rejected = _settle_failed(values, is_genuine, failed, models)
     coords = {"genuine": ("pair", is_genuine)}
     if models is not None:

@@ -6,6 +6,7 @@ import pandas as pd
 from frkit.base import warn
 
 FEWEST_NAMES = 3  # of images that are compared with themselves
+DISTINCT = 0.9  # share of scores that differ from all others, from which on equal ones are copies
 
 
 def repeated_rows(sides, values):
@@ -67,3 +68,21 @@ def are_of_themselves(sides, score):
     scores = np.asarray(score)[is_same]
     are_once = len(np.unique(sides.probe[is_same])) == len(scores)
     return len(scores) >= FEWEST_NAMES and are_once and np.allclose(scores, scores[0], atol=1e-6)
+
+
+def warn_of_equal_rows(people, score):
+    """Warn of pairs of the same people with one score, where images have no names.
+
+    score : (pair,). Where scores often repeat, such as whole numbers, they are equal by chance. The
+    lowest and the highest do not count: they may be marks, or images compared with themselves.
+    """
+    pairs = pd.DataFrame({"people": people.pair(), "score": score})
+    ends = pairs["score"].min(), pairs["score"].max()
+    pairs = pairs[pairs["score"].between(*ends, inclusive="neither")]
+    n_again = pairs.duplicated().sum()
+    if n_again > 0 and pairs["score"].nunique() > DISTINCT * (len(pairs) - n_again):
+        warn(
+            f"{n_again:,} lines are equal to another one in people and score: they count, because "
+            "they may compare other images of the same people; remove them if they are copies, or "
+            "name the images"
+        )

@@ -262,7 +262,15 @@ def test_lines_without_names_of_images_that_are_equal_are_counted(tmp_path):
         lambda: frr_of(fk.open_data(table)),
         lambda: frr_of(fk.pairs(table.score, **sides)),
     ):
-        assert opened() == expected
+        with noticed("60 lines"):
+            assert opened() == expected
+
+
+def test_lines_with_few_scores_are_equal_by_chance():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fk.open_data(OF_PEOPLE.assign(score=OF_PEOPLE.score.round(1)))
+    assert not any("are equal to another one" in str(warning.message) for warning in caught)
 
 
 # --- questions ------------------------------------------------------------------------------------
