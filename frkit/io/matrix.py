@@ -67,11 +67,6 @@ NOBODY_SHARED = (
     "fk.score_matrix(frame.to_numpy(), people_of_rows, frame.columns) with frame = "
     "pd.read_csv(path, index_col=0)"
 )
-LABELLED = (
-    "values has labels, which fk.open_data(frame, kind='matrix') reads (frame = values.to_pandas() "
-    "of xarray); or give its array alone, frame.to_numpy() or values.data, with the images that "
-    "labels name as probe=frame.index, reference=frame.columns"
-)
 DISTANCES = (
     "scores of one person are not clearly higher than those of strangers: are these distances?"
 )
@@ -95,8 +90,9 @@ def score_matrix(
     Parameters
     ----------
     values : array, (probe, reference)
-        NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy. A
-        DataFrame, whose labels are people or images, is opened by `open_data`.
+        NumPy array, memory map or dask array; not copied, not loaded whole where it is lazy. Or a
+        DataFrame or DataArray, whose labels name the images if they are distinct. One whose labels
+        are people, or name images by a pattern, is opened by `open_data`.
     probe_identity, reference_identity : sequences of str
         Who is in each row and each column; they are equal for a genuine pair.
     probe, reference : sequences of str, optional
@@ -157,16 +153,19 @@ def score_matrix(
         is_pair = isinstance(both, (tuple, list)) and len(both) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
     labels |= attributes
-    scores = _checked(values)
+    scores, names = _checked(values), _names_of_matrix(values)
     _check_both_sides(labels)
+    if probe is None and all(rows is not None and rows.is_unique for rows in names):
+        labels["image"] = [np.asarray(rows, str) for rows in names]
     probes, references = (
-        _labels_of_side(labels, number, n) for number, n in enumerate(scores.shape)
+        _labels_of_side(labels, number, rows, n)
+        for number, (rows, n) in enumerate(zip(names, scores.shape))
     )
     warn_of_spellings({name: [probes[name], references[name]] for name in probes})
     if isinstance(scores, np.ndarray):
         warn_of_decisions(scores)
     require(probes["identity"].isin(references["identity"]).any(), NOBODY_SHARED)
-    has_names = probe is not None
+    has_names = labels["image"][0] is not None
     if has_names and same_images is False:
         for side, table in zip(SIDES, (probes, references)):
             table.index = f"{side}/" + table.index
@@ -212,7 +211,8 @@ def _checked(values):
         "values is a sparse matrix, whose zeros may be scores or comparisons that were not made; "
         "give an array with NaN in place of the latter",
     )
-    require(not isinstance(values, (pd.DataFrame, xr.DataArray)), LABELLED)
+    if isinstance(values, xr.DataArray):
+        values = values.data
     if isinstance(values, np.ma.MaskedArray) or not hasattr(values, "dtype"):
         values = real_numbers("values", values)
     shape = tuple(values.shape)
@@ -226,7 +226,8 @@ def _check_both_sides(labels):
     require(
         all(side is not None for side in labels["identity"]),
         "give probe_identity= and reference_identity=, who is on each row and column; where both "
-        "are the same images, give the identities twice",
+        "are the same images, give the identities twice. A DataFrame whose index and columns say "
+        "it is opened by fk.open_data(frame, kind='matrix')",
     )
     probe, reference = labels["image"]
     require(
@@ -236,13 +237,14 @@ def _check_both_sides(labels):
     )
 
 
-def _labels_of_side(labels, number, n):
+def _labels_of_side(labels, number, rows, n):
     """Return the checked labels of one side, with numbers in place of names.
 
-    number : 0 for probes; n : how many images there are
+    number : 0 for probes; rows : names that pandas or xarray gives the n images, or None
     """
     side, of_side = SIDES[number], {name: both[number] for name, both in labels.items()}
-    require_one_order({"matrix": None}, of_side, named_by="image")
+    matrix = None if rows is None else pd.Series(0, rows)
+    require_one_order({"matrix": matrix}, of_side, named_by="image")
     images, people = of_side.pop("image"), of_side.pop("identity")
     images = [f"{side} {place}" for place in range(n)] if images is None else images
     return labels_of_images(n, images, people, of_side, side)
@@ -300,6 +302,22 @@ def _warn_of_failed(lazy, probes, references, symmetric, failed):
 
 
 # --- names of rows and columns --------------------------------------------------------------------
+
+
+def _names_of_matrix(values):
+    """Return the labels of rows and of columns that pandas or xarray gives a matrix."""
+    names = [None, None]
+    if isinstance(values, pd.DataFrame):
+        require(
+            values.index.nlevels == values.columns.nlevels == 1,
+            "names of rows and of columns have one level: keep that of images, as in "
+            "frame.droplevel('person').droplevel('person', axis=1), and give probe_identity= and "
+            "reference_identity=",
+        )
+        names = [values.index, values.columns]
+    elif isinstance(values, xr.DataArray):
+        names = [values.indexes.get(dim) for dim in values.dims]
+    return [None if isinstance(labels, pd.RangeIndex) else labels for labels in names]
 
 
 def as_written(columns, rows):

@@ -54,6 +54,7 @@ JOINED = {
     "an array of xarray": lambda: fk.faces(X, LABELLED.sel(image=IMAGES), image=[*IMAGES]),
     "a frame by names": lambda: fk.faces(pd.DataFrame(X, IMAGES), PEOPLE, image=IMAGES),
     "both sides of a matrix": lambda: fk.score_matrix(S, IN_ORDER, IN_ORDER, **TWICE),
+    "a matrix": lambda: fk.score_matrix(SQUARE, IN_ORDER, IN_ORDER),
     "rows in order": lambda: fk.faces(X, pd.Series(PEOPLE)),
     "numbers as names": lambda: fk.faces(X, fk.faces(X, PEOPLE).identity),
 }
@@ -64,11 +65,15 @@ def test_labelled_objects_in_one_order_are_taken(case):
     np.testing.assert_allclose(frr_of(JOINED[case]()), ALL_PAIRS)
 
 
+SHUFFLED = SQUARE.iloc[ORDER]
 UNORDERED = {
     "a Series by names": lambda: fk.faces(X, BY_IMAGE, image=IMAGES),
     "an array of xarray by names": lambda: fk.faces(X, LABELLED, image=[*IMAGES]),
     "a frame by names": lambda: fk.faces(pd.DataFrame(X, IMAGES).iloc[ORDER], PEOPLE, image=IMAGES),
     "both sides of a matrix": lambda: fk.score_matrix(S, BY_IMAGE, BY_IMAGE, **TWICE),
+    "people of a matrix": lambda: fk.score_matrix(SQUARE, BY_IMAGE, BY_IMAGE),
+    "rows of a frame": lambda: fk.score_matrix(SHUFFLED, PEOPLE, PEOPLE, **TWICE),
+    "columns of a frame": lambda: fk.score_matrix(SHUFFLED.T, PEOPLE, PEOPLE, **TWICE),
     "numbers as names": lambda: fk.faces(
         pd.DataFrame(X, np.arange(len(WHO))).iloc[ORDER], PEOPLE, image=np.arange(len(WHO))
     ),
@@ -743,6 +748,12 @@ def test_lists_of_two_lengths_in_cells_are_named_by_their_row(tmp_path):
         table.to_csv(tmp_path / "t.csv", index=False)
         with refused("line 4", "embedding"):
             fk.open_data(tmp_path / "t.csv")
+
+
+def test_a_matrix_with_two_levels_of_names_is_refused():
+    names = pd.MultiIndex.from_product([["ann", "bob"], ["1.jpg", "2.jpg"]])
+    with refused("probe_identity=", "reference_identity="):
+        fk.score_matrix(pd.DataFrame(np.eye(4), names, names))
 
 
 # --- what a stranger found in a fifth walk -------------------------------------------------------
