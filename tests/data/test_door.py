@@ -760,6 +760,14 @@ def test_every_mark_is_asked_for_and_one_that_nobody_named_is_noticed():
         fk.pairs(scores, SAME, missing=-9999)
 
 
+def test_minus_one_below_whole_scores_is_asked_about_beside_another_mark():
+    scores = np.arange(len(SAME)) % 101.0
+    scores[5:50:5], scores[7:50:7] = 9999, -1
+    with pytest.raises(fk.InputError) as question:
+        fk.pairs(scores, SAME)
+    assert {*question.value.answers[0]["missing"]} == {9999, -1}
+
+
 def test_minus_one_among_positive_scores_is_asked_about_wherever_it_stands():
     scores = 1 + PAIRS.cosine.to_numpy()
     scores[5] = -1
