@@ -32,9 +32,11 @@ def is_lazy(array):
 def checked_embedding(embedding, model):
     """Return a copy in float32 of an embedding that can be compared; a dask array stays lazy."""
     values = embedding if is_lazy(embedding) else real_numbers("embedding", embedding)
-    are_bits = values.dtype.kind in "iu" and np.shape(values)[-1:] > (FEWEST_BITS,)
-    are_bits = are_bits and not is_lazy(values) and 0 <= values.min() < values.max() <= 1
-    require(not are_bits, NO_EMBEDDING.format("zeros and ones"))
+    are_bits = values.dtype != bool and np.shape(values)[-1:] > (FEWEST_BITS,)
+    if are_bits and not is_lazy(values):
+        lowest, highest = values.min(), values.max()
+        are_bits = lowest < highest and bool(((values == lowest) | (values == highest)).all())
+        require(not are_bits, NO_EMBEDDING.format("two values"))
     require(values.dtype != np.uint8, NO_EMBEDDING.format("bytes"))
     require(values.dtype.kind in "fiu", NO_EMBEDDING.format(values.dtype))
     require(

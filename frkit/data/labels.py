@@ -22,7 +22,7 @@ NOBODY = frozenset(
     unbekannt inconnu desconocido sconosciuto desconhecido""".split()
 )
 NO_PERSON = NOBODY.union(
-    """-1 other others distractor distractors background noise
+    """-1 other others anon stranger strangers nobody distractor distractors background noise
     all total totals mean average""".split()  # the last five of a row or column below the data
 )
 RESERVED = frozenset(

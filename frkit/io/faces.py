@@ -25,7 +25,7 @@ from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
-from frkit.io.face_roles import cosines_of_rows, face_roles, free_labels, gathered
+from frkit.io.face_roles import MANY, cosines_of_rows, face_roles, free_labels, gathered
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import labels_by_name, labels_in_order
@@ -87,7 +87,7 @@ def faces(
         If a value is NaN, infinite or too large for float32, a row is a zero vector, lengths
         differ, an identity or an image name is missing (or "unknown"), image names are equal, there
         are fewer than two identities or none with two images, an attribute has a reserved name, or
-        the array is a matrix of scores (symmetric, with a constant diagonal). Messages count rows
+        the array is a matrix of scores (square, with a constant diagonal). Messages count rows
         and columns from 0.
 
     Examples
@@ -197,7 +197,16 @@ def faces_of_contents(contents, options):
     of_images |= _attributes(columns, roles)
     of_images = {name: pd.Series(values).array for name, values in of_images.items()}
     models = {}
+    is_said = "kind" in options or "embedding" in user_columns
     for name in roles.columns["embedding"]:
+        n_images, n_features = np.shape(columns[name])[-2:]
+        n_people = pd.Series(of_images.get("identity", ())).nunique()
+        require(
+            is_said or n_features < MANY or n_features not in (n_images, n_people),
+            f"{name!r} has as many columns as there are images or people: are these scores of "
+            "images (rows) with images or people (columns), or features of images?",
+            [{"kind": "matrix"}, {"kind": "faces"}],
+        )
         model = columns.get("model") if np.ndim(columns[name]) == 3 else None
         models[name] = faces(columns[name], model=model, **of_images)
     data = stacked_faces(models) if len(models) > 1 else models[name]

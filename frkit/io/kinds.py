@@ -1,7 +1,6 @@
 """Whether contents are embeddings, a matrix of scores or a list of pairs, from names and cells."""
 
 import numpy as np
-import pandas as pd
 
 from frkit.base import InputError, require
 from frkit.io.arrays import CELLS
@@ -104,14 +103,12 @@ def _kind_of_arrays(contents, options, path, are_faces, are_pairs):
         if len(tables) == 1:
             [name] = tables
             n_rows, n_columns = arrays[name].shape[-2:]
-            labels = [pd.Series(array) for array in arrays.values() if np.shape(array) == (n_rows,)]
             is_called_so = name == CELLS and role_of_score(path.stem)
-            has_people = any(column.nunique() == n_columns for column in labels)
-            if n_rows == n_columns or n_columns > 2 and (is_called_so or has_people):
+            if n_rows == n_columns or n_columns > 2 and is_called_so:
                 _ask_kind(
-                    f"array {name!r} has {n_rows} rows and {n_columns} columns, and is square, is "
-                    "called so, or has as many columns as there are labels: are these scores of "
-                    "images (rows) with images or people (columns)"
+                    f"array {name!r} has {n_rows} rows and {n_columns} columns, and is square, or "
+                    "is called so: are these scores of images (rows) with images or people "
+                    "(columns)"
                 )
     if tables and not are_pairs:
         return "faces"

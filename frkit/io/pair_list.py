@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from frkit.base import (
@@ -32,7 +33,8 @@ FAR = 10  # times the spread of so few others, by which a mark is apart
 MOST_CODES = 10  # of failures in one system
 APART = 0.1  # share of the spread of other scores by which one is apart from them
 TWICE = 2  # times as often as any fraction, a whole number is a mark
-PEAK = 5  # times as often as those near it, with 1 % of all, any score is one
+PEAK = 5  # times as often as those near it, any score is one
+MANY = 10  # or 1 % of all if that is less; of whole scores always 1 %
 NEAR = 5  # distinct scores on either side
 
 
@@ -199,13 +201,14 @@ def _are_frequent(distinct, counts):
         return np.zeros(len(distinct), bool)
     is_frequent = is_whole & are_fractions & (counts > TWICE * counts[~is_whole].max(initial=1))
     second = np.sort(counts)[-2]
-    for place in np.flatnonzero(counts > counts.sum() / 100):
-        others = counts.copy()
-        others[place] = 0
-        near = others[max(place - NEAR, 0) : place + NEAR + 1].max()
-        is_peak = counts[place] > PEAK * near and (are_fractions or second > 2 * near)
-        is_frequent[place] |= is_peak
-    return is_frequent
+    fewest = counts.sum() / 100
+    if are_fractions:
+        fewest = min(fewest, MANY)
+    below = pd.Series(counts).rolling(NEAR, min_periods=1).max().shift(1)
+    above = pd.Series(counts[::-1]).rolling(NEAR, min_periods=1).max().shift(1)[::-1]
+    near = np.fmax(below.to_numpy(), above.to_numpy())
+    is_peak = (counts > fewest) & (counts > PEAK * near)
+    return is_frequent | is_peak & (are_fractions | (second > 2 * near))
 
 
 def _is_distance(distance, models):

@@ -40,8 +40,13 @@ NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
     "same; or 0, false, no, impostor ... Blank rows are left out by "
     "fk.open_data(frame.dropna(subset=[TRUTH])); if a blank means impostor, it is "
-    "fk.open_data(frame.fillna({TRUTH: 0})); others are written anew, such as "
-    "fk.open_data(frame.assign(**{TRUTH: frame[TRUTH] == WORD})), " + WITH_FRAME
+    "fk.open_data(frame.fillna({TRUTH: 0})); OTHERS, " + WITH_FRAME
+)
+OTHER_NUMBERS = (
+    "rows of a third class are left out by fk.open_data(frame[frame[TRUTH].isin([1, 0])])"
+)
+OTHER_CLASSES = (
+    "others are written anew, such as fk.open_data(frame.assign(**{TRUTH: frame[TRUTH] == WORD}))"
 )
 
 
@@ -240,6 +245,8 @@ def _says_truth(name, cells):
     """Return whether a column says by its name which pairs are genuine, and most cells do."""
     if truth_of(name) not in TRUTH:
         return False
+    if truth_of(name) not in WEAK["genuine"] and cells.nunique() == 2:
+        return True  # with other words, which are refused
     is_genuine, is_impostor = words_of_truth(cells)
     is_clear = is_genuine | is_impostor | cells.isna().to_numpy()
     return is_clear.mean() > MOST and (is_genuine | is_impostor).any()
@@ -252,8 +259,11 @@ def _truth(roles, table):
             column = table[roles.column(role)]
             # the column may say something else, and names who is who
             remedies = [{"columns": {role: None}}] if side_columns(list(table)) else []
-            word = "2" if is_number_column(column) else "'...'"
-            why = NO_VERDICT.replace("TRUTH", repr(column.name)).replace("WORD", word)
+            are_numbers = is_number_column(column)
+            others = OTHER_CLASSES.replace("WORD", "2" if are_numbers else "'...'")
+            if are_numbers and column.nunique() > 2:
+                others = OTHER_NUMBERS
+            why = NO_VERDICT.replace("OTHERS", others).replace("TRUTH", repr(column.name))
             refuse_cells(column, ~np.logical_or(*words_of_truth(column)), why, remedies)
             return _verdicts(column, role)
     return None
@@ -353,10 +363,15 @@ def _ask_truth(roles, table, columns, is_same, truth):
     is_wrong = is_same != truth
     role = "genuine" if roles.column("genuine") else "impostor"
     name = roles.column(role)
-    remedies = [{role: None} | dict(zip(WHO, columns)), dict.fromkeys(columns)]
+    images = dict(zip(SIDES, columns))
+    remedies = [{role: None} | dict(zip(WHO, columns))]
+    if not {*columns} & {*SIDES}:  # whose names are roles
+        remedies.append(dict.fromkeys(columns))
+    if not table.duplicated(columns).any():
+        remedies.append(images)
     if is_wrong.mean() > TURNED_TRUTH:
         remedies = [{OPPOSITE[role]: name}]
     elif not is_same.any():
-        remedies = [dict(zip(SIDES, columns))]
+        remedies = [images]
     why = f"{name!r} contradicts the names in {listed(columns)} in {is_wrong.sum():,} pairs"
     roles.ask(table, why, *remedies)

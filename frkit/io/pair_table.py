@@ -15,6 +15,7 @@ from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
 from frkit.io.cells import (
+    FAILURES,
     WITH_FRAME,
     is_number_column,
     refuse_cells,
@@ -262,6 +263,12 @@ def _ask_about_others(lines):
     Their rows may be no comparisons alike: of other models or parts, failed, or several in one.
     """
     roles, table = lines.roles, lines.table
+    require(
+        "" not in table or is_number_column(table[""]) or not are_labels(table[""]),
+        "the first column has no name, and its labels occur again: name it, as in "
+        f"fk.open_data(frame.rename(columns={{frame.columns[0]: 'model'}})), {WITH_FRAME}; an "
+        "index by frame.rename_axis('model')",
+    )
     of_user = {*roles.from_user}
     for stem, sides in side_columns([*table]).items():
         of_user |= {*sides} if stem in of_user else set()
@@ -287,9 +294,12 @@ def _ask_about_others(lines):
 
 
 def _may_tell_rows_apart(name, columns):
-    """Return whether columns may say what a row is: by a name, or as their labels occur again."""
+    """Return whether columns may say what a row is: by a name, or as their labels occur again.
+
+    A word such as error says so under any name.
+    """
     words = words_of(name)
-    if words & OF_ROWS:
+    if words & OF_ROWS or columns.isin(FAILURES).any(axis=None):
         return True
     return not words & EXPLAINED and any(are_labels(columns[side]) for side in columns)
 

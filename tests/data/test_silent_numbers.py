@@ -1040,7 +1040,7 @@ def test_several_codes_of_failure_are_proposed_together(codes, are_whole):
     np.testing.assert_array_equal(np.isnan(data["pairs"].score), failed)
 
 
-@pytest.mark.parametrize("word", ["UNK", "n/a", "none", "?", "-", "unlabeled", "Distractor", "NA"])
+@pytest.mark.parametrize("word", ["UNK", "n/a", "?", "-", "unlabeled", "Distractor", "NA", "anon"])
 def test_strangers_under_one_word_are_no_person(tmp_path, word):
     vectors, who = spread_faces()
     people = np.where(who < 6, word, who.astype(str))

@@ -913,3 +913,76 @@ def test_what_becomes_a_table_in_pandas_is_told(form):
     line = line_in(message, "pd.DataFrame(")
     frame = run(line, data=data, records=data)
     np.testing.assert_array_equal(scores_of(fk.open_data(frame))[0], SCORES)
+
+
+# --- what a stranger found in a sixth walk --------------------------------------------------------
+
+
+@pytest.mark.parametrize("array", ["scores of images", "scores of people"])
+def test_an_embedding_with_a_column_for_each_image_or_person_may_be_scores(tmp_path, array):
+    products = 100 * COSINE + RNG.random(80)
+    values = products if array == "scores of images" else products[:, ::4]
+    np.savez(tmp_path / "f.npz", X=values, identity=PEOPLE)
+    with refused("X") as question:
+        fk.open_data(tmp_path / "f.npz")
+    assert question.value.answers == [{"kind": "matrix"}, {"kind": "faces"}]
+    faces = fk.open_data(tmp_path / "f.npz", kind="faces")
+    assert faces.sizes["feature"] == values.shape[1]
+
+
+@pytest.mark.parametrize("codes", [(-1.0, 1.0), (0.0, 1.0), (0, 255)])
+def test_codes_of_two_values_are_not_compared_by_cosine(codes):
+    wide = np.hstack([VECTORS, VECTORS**3])
+    with refused("hamming"):
+        fk.faces(np.where(wide > 0, *codes), PEOPLE)
+
+
+def test_a_fraction_that_is_repeated_in_few_rows_is_asked_about():
+    table = LABELLED.assign(score=SCORES.round(6))
+    table.loc[::200, "score"] = 0.25
+    with refused("missing=") as question:
+        fk.open_data(table)
+    assert question.value.answers[0] == {"missing": [0.25]}
+
+
+def test_a_word_of_failure_is_asked_about_in_any_column():
+    table = LABELLED.assign(decision=np.where(RNG.random(len(SCORES)) < 0.01, "error", "accept"))
+    with refused("decision"):
+        fk.open_data(table)
+
+
+def test_an_index_without_a_name_that_says_the_model_is_to_be_named():
+    table = pd.concat([LABELLED, LABELLED.assign(score=SCORES**3)])
+    table.index = np.repeat(["arcface", "cosface"], len(SCORES))
+    message, _ = asked_about(table)
+    model = {"model": "model"}
+    data = fk.open_data(run(line_in(message, "frame.rename_axis("), frame=table), columns=model)
+    assert data["pairs"].model.values.tolist() == ["arcface", "cosface"]
+
+
+def test_rows_of_a_third_class_are_left_out_by_the_line():
+    table = LABELLED.assign(genuine=np.where(RNG.random(len(SCORES)) < 0.1, 2, SAME))
+    message, _ = asked_about(table)
+    scores, genuine = scores_of(run(line_in(message.split("third")[1]), frame=table))
+    np.testing.assert_array_equal(scores, SCORES[table.genuine < 2])
+    np.testing.assert_array_equal(genuine, SAME[table.genuine < 2])
+
+
+def test_other_words_of_truth_are_refused_by_their_row():
+    with refused("genuine", "G"):
+        fk.open_data(LABELLED.assign(genuine=np.where(SAME, "G", "I")))
+
+
+@pytest.mark.parametrize("sides", [("left", "right"), ("probe", "reference")])
+def test_images_compared_with_themselves_may_be_called_images(sides):
+    first, second = np.triu_indices(80)
+    table = pd.DataFrame(dict(zip(sides, (IMAGES[first], IMAGES[second]))))
+    is_same = WHO[first] == WHO[second]
+    scores = COSINE[first, second] - 1e-4 * RNG.random(len(first))
+    table = table.assign(score=scores, genuine=is_same.astype(int))
+    with refused("genuine", *sides) as question:
+        fk.open_data(table)
+    images = {"columns": dict(zip(("probe", "reference"), sides))}
+    assert images in question.value.answers
+    _, genuine = scores_of(fk.open_data(table, **images))
+    assert genuine.sum() >= SAME.sum()
