@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import require
+from frkit.base import listed, require
 from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, clean_labels
 from frkit.data.sides import SIDES, WHO
@@ -138,6 +138,13 @@ def _arrays(contents, missing):
     )
     ids = table.iloc[:, 0].rename("the probes' ids")
     columns = [table.iloc[:, number] for number in range(1, len(table.columns))]
+    texts = [column.name for column in columns if _is_text(column)]
+    require(
+        not texts,
+        f"columns {listed(texts)} are no scores, and a matrix has names in its first column alone: "
+        f"fk.open_data(frame.set_index({texts[:1]!r})[columns], kind='matrix') takes those of rows "
+        "from another one",
+    )
     values = np.column_stack([*map(to_numbers, columns)])
     header = as_written(table.columns[1:], ids)
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
@@ -147,6 +154,12 @@ def _arrays(contents, missing):
     if places.is_unique and {*rows} == {*columns}:  # in one order
         values, columns = values[:, places.get_indexer(rows)], rows
     return {CELLS: values, "probe_image": rows, "reference_image": columns}
+
+
+def _is_text(column):
+    """Return whether no cell of a column is a number, and some are not blank."""
+    values, is_missing = as_numbers(column)
+    return np.isnan(values).all() and not is_missing.all()
 
 
 # --- roles ---------------------------------------------------------------------------------------

@@ -986,3 +986,13 @@ def test_images_compared_with_themselves_may_be_called_images(sides):
     assert images in question.value.answers
     _, genuine = scores_of(fk.open_data(table, **images))
     assert genuine.sum() >= SAME.sum()
+
+
+def test_a_matrix_with_people_in_its_last_column_does_not_ask_in_a_circle():
+    columns = [f"s{k}" for k in range(80)]
+    table = pd.DataFrame(COSINE, columns=columns).assign(person=PEOPLE)
+    _, calls = asked_about(table)
+    assert any("kind='matrix'" in call for call in calls)
+    with refused("person", "set_index(['person'])") as refusal:
+        fk.open_data(table, kind="matrix")
+    assert not refusal.value.answers
