@@ -17,6 +17,7 @@ from frkit.io.arrays import read_npy
 from frkit.io.cells import (
     FAILURES,
     WITH_FRAME,
+    as_numbers,
     is_number_column,
     refuse_cells,
     to_numbers,
@@ -37,7 +38,7 @@ from frkit.io.names import (
     truth_of,
     words_of,
 )
-from frkit.io.pair_list import listed_pairs
+from frkit.io.pair_list import are_apart, listed_pairs
 from frkit.io.pair_roles import (
     OPPOSITE,
     OTHER_WORDS,
@@ -296,12 +297,21 @@ def _ask_about_others(lines):
 def _may_tell_rows_apart(name, columns):
     """Return whether columns may say what a row is: by a name, or as their labels occur again.
 
-    A word such as error says so under any name.
+    A word such as error says so under any name, and a number apart from all others, such as a
+    quality of -1.
     """
     words = words_of(name)
     if words & OF_ROWS or columns.isin(FAILURES).any(axis=None):
         return True
-    return not words & EXPLAINED and any(are_labels(columns[side]) for side in columns)
+    tell = _has_codes if words & EXPLAINED else are_labels
+    return any(tell(columns[side]) for side in columns)
+
+
+def _has_codes(column):
+    """Return whether a number of a column stands apart from all others, as codes of failure do."""
+    values, _ = as_numbers(column)
+    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
+    return are_apart(distinct, counts).any()
 
 
 def _are_even(column):

@@ -951,6 +951,16 @@ def test_a_word_of_failure_is_asked_about_in_any_column():
         fk.open_data(table)
 
 
+@pytest.mark.parametrize("name, mark", [("quality", -1), ("yaw", -999), ("face_confidence", 255)])
+def test_a_number_apart_in_a_column_of_measurements_may_mark_failures(name, mark):
+    quality = RNG.random(len(SCORES)).round(3)
+    is_failed = RNG.random(len(SCORES)) < 0.01
+    fk.open_data(LABELLED.assign(**{name: quality}))
+    with refused(name) as question:
+        fk.open_data(LABELLED.assign(**{name: np.where(is_failed, mark, quality)}))
+    assert {"columns": {name: None}} in question.value.answers
+
+
 def test_an_index_without_a_name_that_says_the_model_is_to_be_named():
     table = pd.concat([LABELLED, LABELLED.assign(score=SCORES**3)])
     table.index = np.repeat(["arcface", "cosface"], len(SCORES))
