@@ -32,11 +32,6 @@ def is_lazy(array):
 def checked_embedding(embedding, model):
     """Return a copy in float32 of an embedding that can be compared; a dask array stays lazy."""
     values = embedding if is_lazy(embedding) else real_numbers("embedding", embedding)
-    are_bits = values.dtype != bool and np.shape(values)[-1:] > (FEWEST_BITS,)
-    if are_bits and not is_lazy(values):
-        lowest, highest = values.min(), values.max()
-        are_bits = lowest < highest and bool(((values == lowest) | (values == highest)).all())
-        require(not are_bits, NO_EMBEDDING.format("two values"))
     require(values.dtype != np.uint8, NO_EMBEDDING.format("bytes"))
     require(values.dtype.kind in "fiu", NO_EMBEDDING.format(values.dtype))
     require(
@@ -44,6 +39,11 @@ def checked_embedding(embedding, model):
         "embedding must have shape (images, features), or (models, images, features) together with "
         f"model= names, got shape {values.shape}",
     )
+    if not is_lazy(values) and values.shape[-1] > FEWEST_BITS:
+        lowest, highest = values.min(), values.max()
+        is_an_end = (values == lowest) | (values == highest)
+        is_code = lowest < highest and bool(is_an_end.all())
+        require(not is_code, NO_EMBEDDING.format("two values"))
     if is_lazy(values):
         values = values.map_blocks(as_float32, dtype=np.float32)
     else:

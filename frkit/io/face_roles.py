@@ -129,7 +129,7 @@ def free_labels(roles, columns):
     return {
         name: columns[name]
         for name, values in free.items()
-        if values.shape == (n_images,) and np.ndim(values[0]) == 0
+        if values.shape == (n_images,) and all(np.ndim(cell) == 0 for cell in values[:1])
     }
 
 

@@ -34,7 +34,7 @@ MOST_CODES = 10  # of failures in one system
 APART = 0.1  # share of the spread of other scores by which one is apart from them
 TWICE = 2  # times as often as any fraction, a whole number is a mark
 PEAK = 5  # times as often as those near it, any score is one
-MANY = 10  # or 1 % of all if that is less; of whole scores always 1 %
+FEWEST_EQUAL = 10  # that make a peak; 1 % of all if that is less, and of whole scores always
 NEAR = 5  # distinct scores on either side
 
 
@@ -205,7 +205,7 @@ def _are_frequent(distinct, counts):
     second = np.sort(counts)[-2]
     fewest = counts.sum() / 100
     if are_fractions:
-        fewest = min(fewest, MANY)
+        fewest = min(fewest, FEWEST_EQUAL)
     below = pd.Series(counts).rolling(NEAR, min_periods=1).max().shift(1)
     above = pd.Series(counts[::-1]).rolling(NEAR, min_periods=1).max().shift(1)[::-1]
     near = np.fmax(below.to_numpy(), above.to_numpy())

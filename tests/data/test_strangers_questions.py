@@ -937,6 +937,18 @@ def test_codes_of_two_values_are_not_compared_by_cosine(codes):
         fk.faces(np.where(wide > 0, *codes), PEOPLE)
 
 
+@pytest.mark.parametrize("values", [np.zeros((0, 32)), np.float64(3)])
+def test_an_embedding_without_rows_is_refused_by_its_shape(values):
+    with refused("embedding", values.shape):
+        fk.faces(values, PEOPLE)
+
+
+def test_a_file_of_arrays_without_rows_is_refused(tmp_path):
+    np.savez(tmp_path / "f.npz", embedding=np.zeros((0, 32)), identity=PEOPLE[:0])
+    with refused("embedding"):
+        fk.open_data(tmp_path / "f.npz")
+
+
 def test_a_fraction_that_is_repeated_in_few_rows_is_asked_about():
     table = LABELLED.assign(score=SCORES.round(6))
     table.loc[::200, "score"] = 0.25
