@@ -51,7 +51,8 @@ def open_data(
     r"""Open embeddings, a matrix of scores or a list of scored pairs, whichever it is.
 
     What a column is follows from its name, if only one reading is possible and every row agrees
-    with it. Otherwise an error shows the columns and the calls that answer the question.
+    with it. Otherwise, and about columns without a usual name, an error shows the columns and the
+    calls that answer the question.
 
     Parameters
     ----------

@@ -14,9 +14,7 @@ from frkit.io.file_contents import names_without_header
 from frkit.io.frames import check_header
 from frkit.io.joins import ask_who
 from frkit.io.labels_table import occur_again
-from frkit.io.models import ask_about_models
 from frkit.io.names import (
-    EXPLAINED,
     IDS,
     NAMES,
     NO_SCORE,
@@ -27,7 +25,7 @@ from frkit.io.names import (
     words_of,
 )
 from frkit.io.pair_roles import role_of_score
-from frkit.io.roles import MOST_MODELS, models_column, roles_of_user, some_rows
+from frkit.io.roles import ask_about_others, roles_of_user, some_rows
 
 COMPARED = 400  # images that show what patterns of their names would say
 UNNAMED = "first column"  # of text without a name
@@ -47,11 +45,6 @@ OTHER_LAYOUTS = (
     "rows[data['idx2']], or rows[::2], rows[1::2] where the rows of a pair follow each other, rows "
     "= data['embeddings']; columns of a score and of its label are fk.pairs(*data.T), and "
     "probabilities of two classes fk.pairs(data['probs'][:, 1], data['labels'])"
-)
-EVEN_LABELS = (
-    "each person has as many rows of every {0!r}, and nothing names the images. They may be of the "
-    "same images: several models, or flips, crops and frames, of which one is kept, as in "
-    "frame[frame[{0!r}].astype(str) == {1!r}]; or of other images, whose labels these are"
 )
 SEVERAL_ROWS = (
     "{0!r} names one image in several rows, as of flips, crops or frames, whose pairs are no "
@@ -77,9 +70,7 @@ def face_roles(columns, user_columns=None, by_name=False):
     -------
     Roles
     """
-    of_user = dict(user_columns or {})
-    is_of_one = "model" in of_user and of_user.pop("model") is None
-    roles = roles_of_user("faces", of_user, list(columns))
+    roles = roles_of_user("faces", user_columns, list(columns))
     if "embedding" not in roles.from_user:
         name = _embedding(roles, columns)
         roles.columns["embedding"] = [name]
@@ -92,34 +83,13 @@ def face_roles(columns, user_columns=None, by_name=False):
         f"embedding by {EMBEDDING_OF_COLUMNS}",
     )
     labels = free_labels(roles, columns)
-    model = models_column(labels)
-    if model is not None and not is_of_one:  # else images would count several times
-        ask_about_models(model)
     if "image" not in roles.from_user:
         roles.columns["image"] = _images(roles, columns, labels)[:1]
     if by_name and not roles.column("image"):
         roles.ask(columns, "no column has names of images", {"image": "..."})
     if not by_name and "identity" not in roles.from_user:
         roles.columns["identity"] = [_identity(roles, columns, labels)]
-    if not roles.column("image"):
-        _ask_about_even_labels(roles, columns)
     return roles
-
-
-def _ask_about_even_labels(roles, columns):
-    """Ask about labels of which each person has as many rows, as of layers or crops of images."""
-    people = np.asarray(columns[roles.column("identity")])
-    others = {
-        name: np.asarray(labels)
-        for name, labels in free_labels(roles, columns).items()
-        if name not in roles.from_user and not words_of(name) & EXPLAINED
-    }
-    for name, labels in others.items():
-        if 1 < pd.Series(labels).nunique() <= MOST_MODELS:
-            n_rows = pd.crosstab(people, labels).to_numpy()
-            if n_rows.all() and (n_rows == n_rows[:, :1]).all():
-                why = EVEN_LABELS.format(name, str(labels[0]))
-                roles.ask(columns, why, {"model": name}, {name: name})
 
 
 def free_labels(roles, columns):
@@ -148,6 +118,8 @@ def _images(roles, columns, labels):
     distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
     usual, images = (_usual(names, NAMES["image"]) for names in (labels, distinct))
     if usual and not images:
+        known = {*usual, *_usual(labels, NAMES["identity"])}
+        ask_about_others(roles, columns, [name for name in labels if name not in known])
         roles.ask(columns, SEVERAL_ROWS.format(usual[0]), {usual[0]: None})
     return images or _usual(distinct, IDS) or [*filter(_is_unnamed, distinct)]
 

@@ -30,8 +30,9 @@ from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import labels_by_name, labels_in_order
 from frkit.io.models import names_models, read_by_model
-from frkit.io.notices import warn_of_parts, warn_of_spellings, warn_of_strangers
-from frkit.io.roles import refuse_attacks
+from frkit.io.names import ATTRIBUTES, words_of
+from frkit.io.notices import warn_of_spellings, warn_of_strangers
+from frkit.io.roles import ask_about_others
 
 WHOSE = ("identity", "image")
 FEWEST = 20  # images that show what a number means
@@ -176,7 +177,7 @@ def faces_of_contents(contents, options):
     names = {name: [values] for name, values in columns.items() if np.ndim(values) == 1}
     if labels is not None and not names:
         columns |= labels_in_order(labels)
-    of_images = {}
+    of_images, joined = {}, {}
     if pattern is not None:
         roles = face_roles(columns, user_columns, by_name=True)
         roles.who = f"by the pattern {pattern!r} of names of images"
@@ -190,9 +191,12 @@ def faces_of_contents(contents, options):
             ask_about_people(contents.data, more.values())
     if pattern is None:
         roles = face_roles(columns, user_columns)
-    others = free_labels(roles, columns)
-    refuse_attacks({name: pd.Series(values) for name, values in others.items()})
-    warn_of_parts(roles, columns)
+    others = [
+        name
+        for name in free_labels(roles, columns)
+        if name not in joined and not words_of(name) & ATTRIBUTES
+    ]
+    ask_about_others(roles, columns, others)
     of_images |= {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
     of_images |= _attributes(columns, roles)
     of_images = {name: pd.Series(values).array for name, values in of_images.items()}

@@ -2,16 +2,8 @@
 
 from dataclasses import replace
 
-from frkit.base import InputError, listed, require
+from frkit.base import listed, require
 from frkit.io.cells import refuse_cells
-
-
-def ask_about_models(column):
-    """Ask about a column called model, or the like."""
-    raise InputError(
-        f"{column!r} may say which model a row is of, or something else",
-        [{"columns": {"model": column}}, {"columns": {"model": None}}],
-    )
 
 
 def names_models(options):

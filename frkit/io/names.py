@@ -40,11 +40,6 @@ WEAK = _sets(
     genuine="label labels y ytrue key class type kind pair pairtype trialtype comparisontype",
     identity="label labels name names id ids class classid target targets y",
 )
-MODEL = frozenset(  # also with "name" or "id" behind, and as a plural
-    """model network net backbone architecture arch algorithm algo matcher method encoder embedder
-    extractor system recogniser recognizer checkpoint epoch metric similaritymetric
-    distancemetric""".split()
-)
 IDS = frozenset({"", "id", "ids", "name", "names"})  # of people or of images: the data say which
 PREFIXES = frozenset(
     "f feat feats feature features emb embs embedding embeddings dim d x v vec e".split()
@@ -59,15 +54,12 @@ _WITHIN = _sets(
     measured="""quality confidence conf threshold thr duration pose yaw pitch roll blur
         sharpness landmark landmarks bbox box time gap fold year iod width height size
         index line row""",
-    rows="""count counts frequency freq multiplicity weight weights rank""",
-    attribute="""group groups age gender sex race ethnicity ethnic ethn skin nationality country""",
+    attribute="""group groups age ages gender genders sex race races ethnicity ethnicities ethnic
+        ethn skin nationality nationalities country""",
 )
 DECISION = _WITHIN["decision"]
 NO_SCORE = _WITHIN["no_score"] | _WITHIN["measured"] | {"age"}
 ATTRIBUTES = _WITHIN["attribute"]
-OF_ROWS = _WITHIN["rows"]  # of columns that say how many comparisons a row is, or which
-# of columns beside those with roles, which say nothing about what a row is
-EXPLAINED = _WITHIN["measured"] | ATTRIBUTES | DECISION | NAMES["image"]
 
 _TRUTH = _sets(
     genuine="""1 true yes y match mated target genuine same positive mate client intra intraclass
@@ -80,20 +72,12 @@ _TRUTH = _sets(
         different diff differentperson differentsubject differentidentity
         negative neg imp mismatch nomatch nonmate inter interclass""",
 )
-MOST_WORDS = 50  # that a column of classes has
-ATTACKS = frozenset("spoof spoofed attack presentationattack".split())
-OF_ATTACKS = frozenset("attack attacks spoof pai presentation live liveness bonafide".split())
 # of probes and references; what was enrolled is the reference, whichever side a list names first
 LONG_MARKS = """probe-reference probe-bio_ref probe-gallery probe-ref query-gallery query-reference
     test-enrol test-enroll verif-enroll verify-enroll test-enrollment test-model
     segment-model utterance-model utt-model
     query-candidate probe-candidate source-target query-target test-reference test-ref
     unknown-known"""
-# a word of the name of a column that names images
-OF_IMAGES = NAMES["image"].union(
-    LONG_MARKS.replace("-", " ").split(),
-    "selfie doc document passport anchor enrolled verified".split(),
-)
 SHORT_MARKS = "left-right first-second a-b l-r x-y 1-2"
 MARKS = [tuple(marks.split("-")) for marks in f"{LONG_MARKS} {SHORT_MARKS}".split()]
 NUMBERED = re.compile(r"^(.*?)([0-9]+)$")

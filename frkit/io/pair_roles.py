@@ -3,7 +3,6 @@
 import numpy as np
 
 from frkit.base import listed, warn
-from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.cells import WITH_FRAME, as_numbers, is_number_column, refuse_cells, to_numbers
 from frkit.io.joins import CORRELATED, agreement, share_above
@@ -12,7 +11,6 @@ from frkit.io.names import (
     IDS,
     NAMES,
     NO_SCORE,
-    OF_IMAGES,
     WEAK,
     side_columns,
     simplified,
@@ -42,9 +40,7 @@ NO_VERDICT = (
     "fk.open_data(frame.dropna(subset=[TRUTH])); if a blank means impostor, it is "
     "fk.open_data(frame.fillna({TRUTH: 0})); OTHERS, " + WITH_FRAME
 )
-OTHER_NUMBERS = (
-    "rows of a third class are left out by fk.open_data(frame[frame[TRUTH].isin([1, 0])])"
-)
+THIRD_CLASS = "rows of a third class are left out by fk.open_data(frame[frame[TRUTH].isin(WORDS)])"
 OTHER_CLASSES = (
     "others are written anew, such as fk.open_data(frame.assign(**{TRUTH: frame[TRUTH] == WORD}))"
 )
@@ -82,8 +78,10 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
     """
     roles = roles_of_user("pairs", columns, list(table.columns))
     sample = some_rows(table)
-    if needs_score and not roles.from_user & {*WORDS}:
-        _find_scores(roles, sample)
+    if not roles.from_user & {*WORDS}:
+        scores = _find_scores(roles, sample)
+        roles.columns |= scores if needs_score else {}
+        roles.unused += [] if needs_score else [name for names in scores.values() for name in names]
     if not roles.from_user & {"genuine", "impostor"}:
         _find_truth(roles, table, sample)
     genuine = _truth(roles, table)
@@ -93,11 +91,8 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
     if needs_score and not roles.scores():
         _ask_scores(roles, table, sample)
     for name in roles.free(table):
-        is_attribute = bool(words_of(name) & ATTRIBUTES) and not is_number_column(sample[name])
-        if is_attribute and can_be_named(name):
+        if words_of(name) & ATTRIBUTES and not is_number_column(sample[name]):
             roles.attributes[name] = [name]
-        else:
-            roles.unused.append(name)
     roles.from_user &= {*from_user}
     return roles, genuine
 
@@ -106,23 +101,11 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
 
 
 def _find_scores(roles, sample):
-    """Take the columns that are called score or distance; else those with a word that says so.
-
-    Ask where other columns may be scores, too: by such a word, or as fractions without a name that
-    says what they are.
-    """
+    """Find columns that are called score or distance; else those with a word that says so."""
     numbers = [name for name in roles.free(sample) if is_number_column(sample[name], MOST)]
-    scores = {name: role for role in WORDS for name in numbers if simplified(name) in NAMES[role]}
-    others = {name: role_of_score(name) for name in numbers if role_of_score(name)}
-    if others and not scores:
-        scores = others
-        unclear = [name for name in fractions(sample[numbers]) if not words_of(name) & NO_SCORE]
-        others = dict.fromkeys(unclear, next(iter(scores.values())))
-    others = {name: role for name, role in others.items() if name not in scores}
-    if others:
-        why = f"{listed(others)} may be scores, too, or other values"
-        roles.ask(sample, why, _by_role(scores), _by_role(scores | others))
-    roles.columns |= _by_role(scores)
+    usual = {name: role for role in WORDS for name in numbers if simplified(name) in NAMES[role]}
+    by_word = {name: role_of_score(name) for name in numbers if role_of_score(name)}
+    return _by_role(usual or by_word)
 
 
 def _by_role(role_of_column):
@@ -225,10 +208,10 @@ def _find_truth(roles, table, sample):
     truths = [_verdicts(table[name], _role_of_truth(name)) for name in candidates]
     if any(not np.array_equal(truths[0], other) for other in truths):
         why = f"{listed(candidates)} could all say which pairs are genuine"
-        roles.ask(table, why, *({_role_of_truth(name): name} for name in candidates))
-    first, *others = candidates
-    roles.columns[_role_of_truth(first)] = [first]
-    roles.unused += others
+        unused = dict.fromkeys(candidates)
+        roles.ask(table, why, *(unused | {_role_of_truth(name): name} for name in candidates))
+    roles.columns[_role_of_truth(candidates[0])] = candidates[:1]
+    roles.unused += candidates[1:]
 
 
 def _role_of_truth(name):
@@ -259,14 +242,20 @@ def _truth(roles, table):
             column = table[roles.column(role)]
             # the column may say something else, and names who is who
             remedies = [{"columns": {role: None}}] if side_columns(list(table)) else []
-            are_numbers = is_number_column(column)
-            others = OTHER_CLASSES.replace("WORD", "2" if are_numbers else "'...'")
-            if are_numbers and column.nunique() > 2:
-                others = OTHER_NUMBERS
-            why = NO_VERDICT.replace("OTHERS", others).replace("TRUTH", repr(column.name))
-            refuse_cells(column, ~np.logical_or(*words_of_truth(column)), why, remedies)
+            is_clear = np.logical_or(*words_of_truth(column))
+            why = NO_VERDICT.replace("OTHERS", _line_of_others(column, is_clear))
+            refuse_cells(column, ~is_clear, why.replace("TRUTH", repr(column.name)), remedies)
             return _verdicts(column, role)
     return None
+
+
+def _line_of_others(column, is_clear):
+    """Return the line of pandas that leaves out a third class, or says what other words mean."""
+    words = column[is_clear].unique().tolist()
+    are_numbers = is_number_column(column)
+    if len(words) > 1:
+        return THIRD_CLASS.replace("WORDS", str([*map(float, words)] if are_numbers else words))
+    return OTHER_CLASSES.replace("WORD", "2" if are_numbers else "'...'")
 
 
 def _is_same(table, columns):
@@ -292,41 +281,36 @@ def _find_sides(roles, table, truth):
         people = _identities(roles, sides, table, truth)
         roles.columns |= {role: [name] for role, name in zip(WHO, sides.pop(people, []))}
     if not roles.from_user & {*SIDES}:
-        usual = NAMES["image"] | IDS
-        images = [columns for stem, columns in sides.items() if simplified(stem) in usual]
-        roles.columns |= {
-            side: [name] for columns in images[:1] for side, name in zip(SIDES, columns)
-        }
+        usual = [
+            stem for names in (NAMES["image"], IDS) for stem in sides if simplified(stem) in names
+        ]
+        images = sides.pop(usual[0]) if usual else []
+        roles.columns |= {side: [name] for side, name in zip(SIDES, images)}
         if not any(map(roles.column, (*SIDES, *WHO))):
-            _find_names(roles, table)
+            _ask_about_names(roles, table)
     for stem, columns in sides.items():
         if {*columns} <= {*roles.free(table)}:
-            if stem in roles.unused or not can_be_named(stem or columns[0]):
+            are_other_images = {*SIDES} & roles.from_user and simplified(stem) in NAMES["image"]
+            if stem in roles.from_user or are_other_images:
                 roles.unused += columns
-            else:
-                roles.attributes.setdefault(stem or columns[0], list(columns))
+            elif words_of(stem) & ATTRIBUTES:
+                roles.attributes[stem] = list(columns)
 
 
-def _find_names(roles, table):
-    """Take two columns of many names, if words of their own say of what; ask about others."""
+def _ask_about_names(roles, table):
+    """Ask about columns of many names where none has the usual name of a side."""
     names = [name for name in roles.free(table) if _are_names(table[name])]
-    images = [name for name in names if words_of(name) & OF_IMAGES]
-    are_two = len(images) == 2
-    if are_two and not _is_same(table, images).any():
-        roles.columns |= {side: [name] for side, name in zip(SIDES, images)}
-    elif len(names) > 1:
+    if len(names) > 1:
         why = f"{listed(names)} contain many names: which two name the images of a pair, or people?"
-        answers = (dict(zip(sides, images if are_two else names)) for sides in (SIDES, WHO))
+        answers = (dict(zip(sides, names)) for sides in (SIDES, WHO))
         roles.ask(table, why, *answers, dict.fromkeys(names))
 
 
 def _are_names(column):
     """Return whether a column contains many names, as of images; whole numbers may be names."""
     values = some_rows(column)
-    is_other = bool(words_of(column.name) & NO_SCORE - {"id"}) and is_number_column(values)
-    if np.ndim(values.iloc[0]) > 0 or is_other or (as_numbers(values)[0] % 1 > 0).any():
-        return False
-    return values.nunique() > min(MOST_MODELS, len(values) / 2)
+    are_whole = not (as_numbers(values)[0] % 1 > 0).any()
+    return are_whole and values.nunique() > min(MOST_MODELS, len(values) / 2)
 
 
 def _identities(roles, sides, table, truth):
@@ -341,13 +325,13 @@ def _identities(roles, sides, table, truth):
         others = [stem for stem in sides if simplified(stem) in IDS]
         named += [stem for stem in others if _meet_again(table, sides[stem], scores)]
         return next(iter(named), None)
-    for stem in named or sides:
+    usual = IDS | WEAK["identity"]
+    for stem in named or [stem for stem in sides if simplified(stem) in usual]:
         columns = list(sides[stem])
         is_same = _is_same(table, columns)
-        is_usual = bool(named) or simplified(stem) in IDS | WEAK["identity"]
-        if np.array_equal(is_same, truth) and (is_usual or len(truth) >= FEWEST):
+        if np.array_equal(is_same, truth):
             return stem
-        if named or is_usual and agreement(is_same, truth) > CORRELATED:
+        if named or agreement(is_same, truth) > CORRELATED:
             _ask_truth(roles, table, columns, is_same, truth)
     return None
 

@@ -11,13 +11,10 @@ import pandas as pd
 
 from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.files import named
-from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
 from frkit.io.cells import (
-    FAILURES,
     WITH_FRAME,
-    as_numbers,
     is_number_column,
     refuse_cells,
     to_numbers,
@@ -30,21 +27,20 @@ from frkit.io.joins import CORRELATED, ask_who, best_pattern, identities_from
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import names_models, read_by_model
 from frkit.io.names import (
-    EXPLAINED,
     NAMES,
-    OF_ROWS,
-    side_columns,
+    NO_SCORE,
     simplified,
     truth_of,
     words_of,
 )
-from frkit.io.pair_list import are_apart, listed_pairs
+from frkit.io.pair_list import listed_pairs
 from frkit.io.pair_roles import (
     OPPOSITE,
     OTHER_WORDS,
     TRUTH,
     WORDS,
     check_scores,
+    fractions,
     pair_roles,
     warn_unconfirmed,
 )
@@ -53,7 +49,7 @@ from frkit.io.repeated import (
     differing_rows,
     repeated_rows,
 )
-from frkit.io.roles import MOST_MODELS, Roles, are_labels, refuse_attacks
+from frkit.io.roles import MOST_MODELS, Roles, ask_about_others
 
 UNSAID = (
     "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
@@ -66,15 +62,6 @@ TWO_DIRECTIONS = (
     "remove one; where scores depend on which image is the probe, join both tables: "
     "fk.open_data(trials.merge(scores, on=['probe', 'reference'], validate='1:1')), with trials "
     "and scores of pd.read_csv"
-)
-ROWS_ALIKE = (
-    "each row counts as one comparison of one model, whatever {0} says. Where rows are of several "
-    "models, that is the role model. Where some are of other parts such as training, or of failed "
-    "comparisons, or of the best candidates alone, keep the right ones, as in "
-    "frame[frame[{1!r}] == LABEL]; where a row without names stands for several, it is "
-    "fk.open_data(frame.loc[frame.index.repeat(frame[{1!r}])].reset_index(drop=True)"
-    f".drop(columns={{1!r}})), {WITH_FRAME}. An eye, a finger or a site belongs to the name of a "
-    "person. Or these are labels, or mean nothing"
 )
 SHOWN = 200  # characters of scores in a message
 TWO_SCORES = (
@@ -93,7 +80,6 @@ def pairs_of_contents(contents, options):
     check_header([*table])
     table = table.loc[:, [np.ndim(cell) == 0 for cell in table.iloc[0]]]
     columns = dict(options.pop("columns", {}))
-    refuse_attacks(table.drop(columns=[*columns], errors="ignore"))
     table = without_words(table, options.get("missing"))
     if "model" not in table:  # None says that no column has this role
         columns.pop("model", None)
@@ -259,65 +245,22 @@ def _find_people(lines, identity, rule):
 
 
 def _ask_about_others(lines):
-    """Ask about columns without a usual name whose labels occur again.
-
-    Their rows may be no comparisons alike: of other models or parts, failed, or several in one.
-    """
+    """Ask about columns without a usual name; others may be further scores, too."""
     roles, table = lines.roles, lines.table
     require(
-        "" not in table or is_number_column(table[""]) or not are_labels(table[""]),
+        "" not in table or is_number_column(table[""]) or table[""].is_unique,
         "the first column has no name, and its labels occur again: name it, as in "
         f"fk.open_data(frame.rename(columns={{frame.columns[0]: 'model'}})), {WITH_FRAME}; an "
         "index by frame.rename_axis('model')",
     )
-    of_user = {*roles.from_user}
-    for stem, sides in side_columns([*table]).items():
-        of_user |= {*sides} if stem in of_user else set()
-    columns_of = {name: [name] for name in roles.unused} | roles.attributes
-    others = {
-        name: columns
-        for name, columns in columns_of.items()
-        if name not in of_user and _may_tell_rows_apart(name, table[columns])
-    }
-    if roles.from_user & {"genuine", "impostor"}:
-        others = {name: others[name] for name in others if truth_of(name) not in TRUTH}
-    if not others:
-        return
-    columns = [column for names in others.values() for column in names]
-    unused = dict.fromkeys(columns)
-    labels = {name: sides for name, sides in others.items() if can_be_named(name)}
-    answers = [labels, unused] if labels else [unused]
-    models = [name for name in columns if _are_even(table[name])]
-    if models:
-        others_unused = {name: None for name in columns if name != models[0]}
-        answers.insert(0, others_unused | {"model": models[0]})
-    roles.ask(table, ROWS_ALIKE.format(listed(columns), columns[0]), *answers)
-
-
-def _may_tell_rows_apart(name, columns):
-    """Return whether columns may say what a row is: by a name, or as their labels occur again.
-
-    A word such as error says so under any name, and a number apart from all others, such as a
-    quality of -1.
-    """
-    words = words_of(name)
-    if words & OF_ROWS or columns.isin(FAILURES).any(axis=None):
-        return True
-    tell = _has_codes if words & EXPLAINED else are_labels
-    return any(tell(columns[side]) for side in columns)
-
-
-def _has_codes(column):
-    """Return whether a number of a column stands apart from all others, as codes of failure do."""
-    values, _ = as_numbers(column)
-    distinct, counts = np.unique(values[np.isfinite(values)], return_counts=True)
-    return are_apart(distinct, counts).any()
-
-
-def _are_even(column):
-    """Return whether each of a few labels has as many rows, as of models of the same pairs."""
-    n_rows = column.value_counts()
-    return n_rows.nunique() == 1 and 1 < len(n_rows) <= MOST_MODELS
+    others = roles.free(table)
+    if roles.from_user & {"genuine", "impostor"}:  # other columns are not the truth
+        others = [name for name in others if truth_of(name) not in TRUTH]
+    numbers = [
+        name for name in others if is_number_column(table[name]) and not words_of(name) & NO_SCORE
+    ]
+    scores = [] if roles.from_user & {*WORDS} else fractions(table[numbers])
+    ask_about_others(roles, table, others, scores)
 
 
 def _with_labels(labels, lines, attributes):
@@ -419,7 +362,7 @@ def _refuse_differing(lines):
     what = "has two scores" if is_same else "is called genuine and impostor"
     answers = [
         {"columns": {"model": name}}
-        for name in lines.table.columns.intersection([*roles.attributes, *roles.unused])
+        for name in roles.free(lines.table)
         if 1 < lines.table[name].nunique() <= MOST_MODELS
     ]
     if not roles.from_user & {*SIDES}:

@@ -5,26 +5,17 @@ frkit stops, shows the columns and their roles so far, and says which option to 
 """
 
 import json
-import re
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from frkit.base import InputError, listed, require, require_mapping
+from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO
-from frkit.io.cells import WITH_FRAME, as_numbers, is_number_column
+from frkit.io.cells import WITH_FRAME, is_number_column
 from frkit.io.frames import check_header
-from frkit.io.names import (
-    ATTACKS,
-    DECISION,
-    MODEL,
-    MOST_WORDS,
-    OF_ATTACKS,
-    simplified,
-    words_of,
-    words_of_truth,
-)
+from frkit.io.names import DECISION, side_columns, words_of, words_of_truth
 
 OF_PAIRS = ("score", "distance", "genuine", "impostor", *SIDES, *WHO)
 OF_FACES = ("embedding", "identity", "image")
@@ -33,6 +24,14 @@ MEANINGS = {"distance": " (smaller is more alike)", "impostor": " (genuine turne
 FLAGS = frozenset(
     "1 0 -1 1.0 0.0 true false yes no y n wahr falsch vrai faux verdadero falso vero ja nein oui "
     "non si sí sim tak nie não nao nee да нет pos neg gen imp".split()
+)
+ROWS_ALIKE = (
+    "every row counts alike, whatever {0} may say. Where rows are of several models, that is the "
+    "role model. Where some are of other parts such as training, of attacks, failures, or copies "
+    "such as flips and frames, keep the right ones, as in frame[frame[{1!r}] == LABEL]; where a "
+    "row stands for several, it is fk.open_data(frame.loc[frame.index.repeat(frame[{1!r}])]"
+    f".reset_index(drop=True).drop(columns={{1!r}})), {WITH_FRAME}. An eye, a finger or a site "
+    "belongs to the name of a person. Or these are labels, or mean nothing"
 )
 GAP = "..."  # a column that a question leaves open
 SAMPLE = 2000  # rows that show what a column contains
@@ -201,7 +200,7 @@ def roles_of_user(kind, columns, header):
                 len(several) <= most,
                 f"attribute {role!r} is one column, or one for each side of a pair; got {source!r}",
             )
-        else:
+        if not named and role in header:
             roles.unused.append(role)
     return roles
 
@@ -211,31 +210,35 @@ def some_rows(table):
     return table.iloc[:: max(1, len(table) // SAMPLE)]
 
 
-def models_column(labels):
-    """Return the column that may say which model a row is of, else None."""
-    bare = {name: re.sub("(name|id)?s?$", "", simplified(name)) for name in labels}
-    candidates = [name for name in labels if {simplified(name), bare[name]} & MODEL]
-    several = [name for name in candidates if 1 < pd.Series(labels[name]).nunique() <= MOST_MODELS]
-    return several[0] if several else None
+def ask_about_others(roles, header, names, scores=()):
+    """Ask about columns without a usual name that tell rows apart: they may not be alike.
 
-
-def refuse_attacks(table):
-    """Refuse columns about presentation attacks, which are neither genuine nor impostor pairs."""
-    for name, column in table.items():
-        labels = column.unique()[:MOST_WORDS].tolist()
-        has_attacks = any(simplified(label) in ATTACKS for label in labels)
-        is_about_them = bool(words_of(name) & OF_ATTACKS) and are_labels(column)
-        if has_attacks or is_about_them:
-            raise InputError(
-                f"column {name!r} is about presentation attacks, which are neither genuine nor "
-                f"impostor pairs; its labels are {listed(labels, 6)}. The other pairs are "
-                f"frame[frame[{name!r}].isin(LABELS)], with their LABELS, or of blank cells "
-                f"frame[frame[{name!r}].isna()], {WITH_FRAME}"
-            )
-
-
-def are_labels(column):
-    """Return whether cells are words or whole numbers, which occur twice or more on average."""
-    if np.ndim(column.iloc[0]) > 0 or (as_numbers(column)[0] % 1 > 0).any():
-        return False
-    return 1 < column.nunique(dropna=False) <= len(column) / 2
+    Parameters
+    ----------
+    roles : Roles
+    header : pd.DataFrame or dict of array
+    names : sequence of str
+        These columns; those that are equal, or distinct, in all rows tell nothing apart.
+    scores : sequence of str
+        Some of them, which may be scores of further models.
+    """
+    counts = {name: pd.Series(header[name]).value_counts(dropna=False) for name in names}
+    vary = [name for name in names if len(counts[name]) > 1]
+    others = [name for name in vary if name in scores or counts[name].max() > 1]
+    if not others:
+        return
+    sides = side_columns(others)
+    of_sides = {name for columns in sides.values() for name in columns}
+    labels = {stem: list(columns) for stem, columns in sides.items()}
+    labels |= {name: name for name in others if name not in of_sides}
+    labels = {name: columns for name, columns in labels.items() if can_be_named(name)}
+    are_even = [name for name in others if counts[name].nunique() == 1]
+    models = [{"model": name} for name in are_even if len(counts[name]) <= MOST_MODELS]
+    answers = [*models[:1], labels, {}] if labels else [*models[:1], {}]
+    if scores:
+        role = next(filter(roles.column, ("score", "distance")))
+        answers.insert(0, {role: [*roles.columns[role], *scores]})
+    for number, answer in enumerate(answers):
+        named = {name for source in answer.values() for name in np.ravel(source)}
+        answers[number] = {name: None for name in others if name not in named} | answer
+    roles.ask(header, ROWS_ALIKE.format(listed(others), others[0]), *answers)

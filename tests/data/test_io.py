@@ -87,15 +87,15 @@ def test_what_matlab_keeps_to_itself_is_named(tmp_path):
 
 
 def test_other_names_are_found_and_the_caller_may_say_which(tmp_path):
-    labels = dict(subject_id=IDENTITY, filename=list("vwxyz"), y=AGE, box=np.zeros((5, 4)))
+    labels = dict(subject_id=IDENTITY, filename=list("vwxyz"), age=AGE, box=np.zeros((5, 4)))
     np.savez(tmp_path / "f.npz", emb=embedding(), **labels)
     with pytest.warns(DataWarning, match="not read: 'box'"):
         assert fk.open_data(tmp_path / "f.npz").identity.values.tolist() == IDENTITY
     with pytest.warns(DataWarning, match="not read: 'box'"):
-        ds = fk.open_data(tmp_path / "f.npz", identity="subject_id", columns={"y": None})
+        ds = fk.open_data(tmp_path / "f.npz", identity="subject_id", columns={"age": None})
     assert ds.identity.values.tolist() == IDENTITY
     assert ds.image.values.tolist() == list("vwxyz")
-    assert "y" not in ds
+    assert "age" not in ds
 
 
 def test_labels_from_another_file(tmp_path):
@@ -122,11 +122,17 @@ def test_labels_stay_as_they_are_written(tmp_path):
     text = '\ufeffidentity;f0;f1\n"a;x";1;2\n"a;x";3;4\nb;5;6\n'
     (tmp_path / "f.csv").write_text(text, encoding="utf-8")
     assert fk.open_data(tmp_path / "f.csv").identity.values.tolist() == ["a;x", "a;x", "b"]
-    rows = ["identity,zip,f0,f1", "007,010, 1,0.5", "007,010,2 ,1", "7,NO ,1,1e-3", "NA007, ,2,3"]
+    rows = [
+        "identity,country,f0,f1",
+        "007,010, 1,0.5",
+        "007,010,2 ,1",
+        "7,NO ,1,1e-3",
+        "NA007, ,2,3",
+    ]
     (tmp_path / "g.csv").write_text("\n".join([*rows, ",,,", ""]))
     ds = fk.open_data(tmp_path / "g.csv")
     assert ds.identity.values.tolist() == ["007", "007", "7", "NA007"]
-    assert ds.zip.values.tolist() == ["010", "010", "NO", "unknown"]
+    assert ds.country.values.tolist() == ["010", "010", "NO", "unknown"]
 
 
 letters = st.characters(codec="utf-8", exclude_categories=["Cc", "Zs", "Zl", "Zp", "Cs", "Cn"])
@@ -142,7 +148,7 @@ def test_any_text_and_any_number_come_back(tmp_path, people, name):
     people = [f"p{word}" for word in people]
     who = [*people, people[0]]
     values = np.random.default_rng(len(people)).lognormal(0, 5, size=(len(who), 4))
-    ds = faces(values, who, note=[word[::-1] for word in who])
+    ds = faces(values, who, race=[word[::-1] for word in who])
     if name.endswith("npz"):
         np.savez(tmp_path / name, **as_arrays(ds))
     else:

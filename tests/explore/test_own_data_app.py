@@ -112,7 +112,7 @@ def test_columns_are_guessed_and_can_be_named(tmp_path):
     assert 'role="alert"' in app.status.value and app.evaluate_button.disabled
     read(app, "--no-such-option")
     assert "no-such-option" in app.status.value and app.evaluate_button.disabled
-    read(app, "")
+    read(app, "--columns score=score")
     assert not app.evaluate_button.disabled
 
 

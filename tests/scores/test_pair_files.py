@@ -90,6 +90,7 @@ def test_bfw(tmp_path, name):
         "probe": "p1",
         "reference": "p2",
         "gender": ("g1", "g2"),
+        "ethnicity": ("e1", "e2"),
         "subgroup": ("att1", "att2"),
     }
     pairs = opened(path, columns=of_scores | columns)
@@ -97,7 +98,7 @@ def test_bfw(tmp_path, name):
     np.testing.assert_array_equal(pairs.score, [[0.8, 0.1], [0.9, np.nan], [0.7, 0.2]])
     assert sides(pairs) == [["x/0/a.jpg", "x/0/a.jpg"], ["x/0/b.jpg", "y/1/c.jpg"]]
     assert sides(pairs, "_gender") == [["F", "F"], ["F", "M"]]
-    assert sides(pairs, "_e")[1] == ["A", "W"]
+    assert sides(pairs, "_ethnicity")[1] == ["A", "W"]
     assert sides(pairs, "_subgroup")[1] == ["asian_females", "white_males"]
 
 
