@@ -15,7 +15,10 @@ NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>
 # up to 999, or with a point that may separate thousands or precede three decimals
 THOUSANDS = re.compile(r"[+-]?(0|[1-9][0-9]{0,2}([.,][0-9]{3})?)")
 # of lines of pandas in messages
-WITH_FRAME = "with frame = pd.read_csv(path), of an .npz pd.DataFrame(dict(np.load(path)))"
+WITH_FRAME = (
+    "with frame = pd.read_csv(path), of an .npz pd.DataFrame(dict((name, [*array]) for name, array "
+    "in np.load(path).items()))"
+)
 MOST_MARKS = 5  # of failed comparisons, in a proposal
 
 

@@ -44,7 +44,9 @@ OTHER_LAYOUTS = (
     f"data['labels']); pairs of rows are {COSINES}, with a, b = rows[data['idx1']], "
     "rows[data['idx2']], or rows[::2], rows[1::2] where the rows of a pair follow each other, rows "
     "= data['embeddings']; columns of a score and of its label are fk.pairs(*data.T), and "
-    "probabilities of two classes fk.pairs(data['probs'][:, 1], data['labels'])"
+    "probabilities of two classes fk.pairs(data['probs'][:, 1], data['labels']); labels may be "
+    "data['onehot'].argmax(1); images of each person along an axis of their own are fk.faces("
+    "np.concatenate(data['embeddings']), np.repeat(data['labels'], data['embeddings'].shape[1]))"
 )
 SEVERAL_ROWS = (
     "{0!r} names one image in several rows, as of flips, crops or frames, whose pairs are no "
@@ -171,9 +173,9 @@ def _ask_who(roles, columns, labels):
     )
     if people:
         why += f"; {listed(people)} may say it, or name classes or groups"
-    lengths = {label: len(values) for label, values in columns.items()}
-    if len({*lengths.values()}) > 1 or n_features == 2:
-        why += f"; lengths are {lengths}{OTHER_LAYOUTS}"
+    shapes = {label: np.shape(values) for label, values in columns.items()}
+    if len({shape[0] for shape in shapes.values()}) > 1 or n_features == 2 or not labels:
+        why += f"; shapes are {shapes}{OTHER_LAYOUTS}"
     remedies = [{"identity": label} for label in people or ["..."]]
     image = roles.column("image")
     if image is None:

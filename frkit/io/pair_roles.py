@@ -128,12 +128,7 @@ def _ask_scores(roles, table, sample):
     """Ask which columns are scores, where no name says it."""
     for name in filter(role_of_score, roles.free(table)):
         to_numbers(table[name])  # which names the cell that is no number
-    numbers = [
-        name
-        for name in roles.free(table)
-        if is_number_column(sample[name]) and not words_of(name) & NO_SCORE
-    ]
-    names = fractions(sample[numbers])
+    names = fractions(sample[roles.free(table)])
     if names:
         why = f"{listed(names)} could be scores; which are, and are they distances?"
         roles.ask(table, why, {"score": names}, {"distance": names})
@@ -145,8 +140,9 @@ def _ask_scores(roles, table, sample):
 
 
 def fractions(table):
-    """Return the columns that contain numbers which are not whole."""
-    return [name for name in table if (as_numbers(table[name])[0] % 1 > 0).any()]
+    """Return the columns of numbers that are not all whole."""
+    numbers = [name for name in table if is_number_column(table[name])]
+    return [name for name in numbers if (as_numbers(table[name])[0] % 1 > 0).any()]
 
 
 def check_scores(roles, table, genuine, scores, is_confirmed):

@@ -28,10 +28,8 @@ from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import names_models, read_by_model
 from frkit.io.names import (
     NAMES,
-    NO_SCORE,
     simplified,
     truth_of,
-    words_of,
 )
 from frkit.io.pair_list import listed_pairs
 from frkit.io.pair_roles import (
@@ -256,10 +254,7 @@ def _ask_about_others(lines):
     others = roles.free(table)
     if roles.from_user & {"genuine", "impostor"}:  # other columns are not the truth
         others = [name for name in others if truth_of(name) not in TRUTH]
-    numbers = [
-        name for name in others if is_number_column(table[name]) and not words_of(name) & NO_SCORE
-    ]
-    scores = [] if roles.from_user & {*WORDS} else fractions(table[numbers])
+    scores = [] if roles.from_user & {*WORDS} else fractions(table[others])
     ask_about_others(roles, table, others, scores)
 
 

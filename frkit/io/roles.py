@@ -232,12 +232,13 @@ def ask_about_others(roles, header, names, scores=()):
     labels = {stem: list(columns) for stem, columns in sides.items()}
     labels |= {name: name for name in others if name not in of_sides}
     labels = {name: columns for name, columns in labels.items() if can_be_named(name)}
-    are_even = [name for name in others if counts[name].nunique() == 1]
-    models = [{"model": name} for name in are_even if len(counts[name]) <= MOST_MODELS]
-    answers = [*models[:1], labels, {}] if labels else [*models[:1], {}]
+    are_few = [name for name in others if len(counts[name]) <= MOST_MODELS and name not in scores]
+    models = [{"model": name} for name in are_few if counts[name].nunique() == 1]
+    answers = [*models[:1], labels] if labels else models[:1]
     if scores:
         role = next(filter(roles.column, ("score", "distance")))
-        answers.insert(0, {role: [*roles.columns[role], *scores]})
+        answers.append({role: [*roles.columns[role], *scores]})
+    answers.append({})
     for number, answer in enumerate(answers):
         named = {name for source in answer.values() for name in np.ravel(source)}
         answers[number] = {name: None for name in others if name not in named} | answer

@@ -191,8 +191,8 @@ TRAPS = {
                              "'score_1', 'score_2'"),
     "one bad score": (IDS[:3].assign(score=["0.9", "oops", "0.8"]), "line 3, .*'oops' is no"),
     "an angle": (IDS.assign(angle=PAIRS.distance), "'distance': .'angle'"),
-    "quality of both": (IDS.assign(quality_1=NOISE, quality_2=NOISE), "no column looks like sco"),
-    "quality": (IDS.assign(quality=NOISE), "no column looks like scores"),
+    "quality of both": (IDS.assign(quality_1=NOISE, quality_2=NOISE), "'quality_2' could be sco"),
+    "quality": (IDS.assign(quality=NOISE), "'quality' could be scores"),
     "some number": (IDS.assign(sharp=NOISE), "'sharp' could be scores"),
     "two numbers": (IDS.assign(foo=PAIRS.cosine, bar=NOISE), "'foo', 'bar' could be scores"),
     "same gender": (IDS.rename(columns={"id1": "x1", "id2": "x2"}).assign(
