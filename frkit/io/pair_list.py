@@ -148,7 +148,7 @@ def ask_about_marks(scores, missing=None, is_distance=False, of_strangers=False)
     n_strangers = np.sum((scores == most_alike) & of_strangers)
     are_copies = n_strangers <= counts.sum() / 100 and most_alike != 0  # which failures have, too
     is_frequent = _are_frequent(distinct, counts) & ~(are_copies & (distinct == most_alike))
-    marks = distinct[are_apart(distinct, counts) | is_frequent].tolist()
+    marks = distinct[_are_apart(distinct, counts) | is_frequent].tolist()
     if not marks:
         return
     what = "distance" if is_distance else "score"
@@ -161,14 +161,12 @@ def ask_about_marks(scores, missing=None, is_distance=False, of_strangers=False)
     warn(f"{question} The option missing says so")
 
 
-def are_apart(distinct, counts):
+def _are_apart(distinct, counts):
     """Return which scores may be codes, such as -1, 999 or -101 and -103, by their value.
 
     They are negative whole numbers where no other score is negative; whole numbers, or repeated
     ones, beyond other scores; or a few scores beyond a gap that is wider than the range of others.
     """
-    if len(distinct) <= FEWEST_OTHERS:
-        return np.zeros(len(distinct), bool)
     are_few = len(distinct) < FEWEST_DISTINCT
     most = 1 if are_few else MOST_CODES
     is_whole = distinct % 1 == 0

@@ -26,12 +26,13 @@ FLAGS = frozenset(
     "non si sí sim tak nie não nao nee да нет pos neg gen imp".split()
 )
 ROWS_ALIKE = (
-    "every row counts alike, whatever {0} may say. Where rows are of several models, that is the "
-    "role model. Where some are of other parts such as training, of attacks, failures, or copies "
-    "such as flips and frames, keep the right ones, as in frame[frame[{1!r}] == LABEL]; where a "
-    "row stands for several, it is fk.open_data(frame.loc[frame.index.repeat(frame[{1!r}])]"
-    f".reset_index(drop=True).drop(columns={{1!r}})), {WITH_FRAME}. An eye, a finger or a site "
-    "belongs to the name of a person. Or these are labels, or mean nothing"
+    "what do {0} say? Every row counts alike, as one image, or as one comparison, of one model. "
+    "Rows of several models have the role model. Rows of other parts such as training, of attacks "
+    "or failures, or copies such as flips and frames are left out by keeping others, as in "
+    "frame[frame[{1!r}] == LABEL]; a row that stands for several is repeated by fk.open_data("
+    "frame.loc[frame.index.repeat(frame[{1!r}])].reset_index(drop=True).drop(columns={1!r})), "
+    f"{WITH_FRAME}. An eye, a finger or a site belongs to the name of a person. Others are labels, "
+    "or mean nothing"
 )
 GAP = "..."  # a column that a question leaves open
 SAMPLE = 2000  # rows that show what a column contains
@@ -227,19 +228,23 @@ def ask_about_others(roles, header, names, scores=()):
     others = [name for name in vary if name in scores or counts[name].max() > 1]
     if not others:
         return
-    sides = side_columns(others)
-    of_sides = {name for columns in sides.values() for name in columns}
-    labels = {stem: list(columns) for stem, columns in sides.items()}
-    labels |= {name: name for name in others if name not in of_sides}
-    labels = {name: columns for name, columns in labels.items() if can_be_named(name)}
     are_few = [name for name in others if len(counts[name]) <= MOST_MODELS and name not in scores]
     models = [{"model": name} for name in are_few if counts[name].nunique() == 1]
-    answers = [*models[:1], labels] if labels else models[:1]
+    answers = [*models[:1], _as_labels(others, scores)]
     if scores:
         role = next(filter(roles.column, ("score", "distance")))
         answers.append({role: [*roles.columns[role], *scores]})
-    answers.append({})
+    answers = [*filter(None, answers), {}]
     for number, answer in enumerate(answers):
         named = {name for source in answer.values() for name in np.ravel(source)}
         answers[number] = {name: None for name in others if name not in named} | answer
     roles.ask(header, ROWS_ALIKE.format(listed(others), others[0]), *answers)
+
+
+def _as_labels(names, scores):
+    """Return columns by the names of attributes, of both sides where their names say so."""
+    sides = side_columns(names)
+    taken = {*scores}.union(*sides.values())
+    labels = {stem: list(columns) for stem, columns in sides.items()}
+    labels |= {name: name for name in names if name not in taken}
+    return {name: columns for name, columns in labels.items() if can_be_named(name)}
