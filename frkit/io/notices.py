@@ -13,7 +13,7 @@ ALIKE = 0.7  # share of genuine scores above impostors' that is expected of peop
 UNLIKE = 0.4  # of what other genuine pairs are above one half, from which on pairs are noticed
 FEWEST_OF_ONE = 100  # genuine pairs of one person, which show that it is several
 FEW = 0.05  # share of names that copies may repeat, and people do more often
-FEWEST = 20  # scores, or rows, that show what they are
+FEWEST = 20  # pairs that show what they are
 NAMES_OF_SPLIT = frozenset("split splits subset fold partition set role type part".split())
 SPLITS = frozenset(
     """train training val valid validation dev development test testing eval
@@ -113,17 +113,3 @@ def warn_of_parts(roles, columns):
                 "model may have been trained on some of them; for one part, keep only its rows, as "
                 f"in frame[frame[{name!r}] == 'test'], {WITH_FRAME}"
             )
-
-
-def warn_of_decisions(scores):
-    """Warn of scores, NaN where missing, that have only two values."""
-    scores = scores[np.isfinite(scores)]
-    if len(scores) < FEWEST:
-        return
-    low, high = scores.min(), scores.max()
-    if low < high and ((scores == low) | (scores == high)).all():
-        warn(
-            f"the scores have only two values, {low:g} and {high:g}, as decisions have: so there "
-            "is only one threshold, with one FAR and one FRR; give the scores on which the "
-            "decisions rest"
-        )
