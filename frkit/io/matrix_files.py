@@ -74,7 +74,9 @@ def matrix_of_contents(contents, options):
         who = {"identity": who["image"]}
     if not who:
         answers = [] if are_named or labels is not None else [{"labels": "..."}]
-        roles.ask(arrays, NO_PEOPLE, dict.fromkeys(WHO, "..."), answers=answers)
+        is_square = len({*arrays[name].shape}) == 1
+        one_array = [{"identity": "..."}] if is_square else []
+        roles.ask(arrays, NO_PEOPLE, dict.fromkeys(WHO, "..."), *one_array, answers=answers)
     _ask_about_others(roles, arrays)
     images = dict(zip(SIDES, who.get("image", ())))
     failed = options.get("failed", FAILED[0])
@@ -102,20 +104,20 @@ def _labels(arrays, roles):
 
 def _ask_about_others(roles, arrays):
     """Ask about labels without a usual name, and about other arrays that nobody named."""
-    labels = {
-        name: sides
+    unknown = {
+        name: list(sides)
         for name, sides in roles.attributes.items()
         if name not in roles.from_user and not words_of(name) & ATTRIBUTES
     }
-    names = [name for sides in labels.values() for name in sides]
-    for name in roles.unused:
-        if name not in roles.from_user and np.ndim(arrays[name]) == 1 and np.size(arrays[name]) > 1:
-            names.append(name)
+    unused = [
+        name
+        for name in roles.unused
+        if name not in roles.from_user and arrays[name].ndim == 1 and len(arrays[name]) > 1
+    ]
+    names = dict.fromkeys(sum(unknown.values(), unused))
+    answers = [dict.fromkeys(unused) | unknown, names] if unknown else [names]
     if names:
-        ignored = dict.fromkeys(names)
-        others = {name: None for name in names if name not in np.ravel([*labels.values()])}
-        answers = [others | labels, ignored] if labels else [ignored]
-        roles.ask(arrays, OTHERS.format(listed(ignored)), *answers)
+        roles.ask(arrays, OTHERS.format(listed(names)), *answers)
 
 
 def _by_pattern(who, pattern, arrays, roles):
