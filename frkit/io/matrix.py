@@ -18,12 +18,12 @@ from frkit.base import (
     require_one_of,
 )
 from frkit.data.alignment import require_one_order
-from frkit.data.checks import WINDOW, equals_transpose, is_lazy, refuse_half
+from frkit.data.checks import FEWEST_SHARED, WINDOW, equals_transpose, is_lazy, refuse_half
 from frkit.data.labels import labels_of_images
 from frkit.data.sides import SIDES, WHO, Sides
 from frkit.io.joins import CLEAR, ask_who, share_above
 from frkit.io.labels_table import occur_again
-from frkit.io.notices import warn_of_decisions, warn_of_spellings, warn_of_strangers
+from frkit.io.notices import warn_of_spellings, warn_of_strangers
 from frkit.io.pair_list import (
     FAILED,
     ask_about_marks,
@@ -40,7 +40,6 @@ from frkit.scores.tensor import block_side, labelled_tensor
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
-LIKE_ITSELF = 0.9  # share of other genuine scores above which those of an image with itself are
 DOUBTFUL = 2.0  # standard errors below one half from which on a direction by name is asked about
 SAME_IMAGES = (
     "the same people are on the rows and the columns of this square matrix. Are row i and column i "
@@ -54,9 +53,8 @@ IMAGES_OR_PEOPLE = (
     "same; nothing says whom an image shows"
 )
 EQUAL_NAMES = (
-    "a row and a column of one name, such as {!r}, score above other pairs of one person in only "
-    "{:.2f} of cases, and an image is most like itself. Are they one image, whose scores with "
-    "itself are left out, or two, as of two cameras?"
+    "a row and a column have one name, such as {!r}, but the matrix is not symmetric: are they "
+    "one image, whose score with itself is left out, or two, as of two cameras?"
 )
 OF_IMAGES = (
     "the matrix is symmetric, so row i and column i are one image, and no two images of one person"
@@ -97,10 +95,11 @@ def score_matrix(
         Who is in each row and each column; they are equal for a genuine pair.
     probe, reference : sequences of str, optional
         Image names, of both sides or of none. A row and a column of the same name are the same
-        image: that comparison is the diagonal, not a genuine pair.
+        image: that comparison is the diagonal, not a genuine pair (see `same_images`).
     same_images : bool, optional
-        Needed where the same people are on both sides and images have no names: whether row i and
-        column i are one image.
+        Whether row i and column i are one image, or a row and a column of one name. Needed where
+        the same people are on both sides and images have no names, or names are on both sides and
+        the matrix is not symmetric.
     missing : float or sequence of float, optional
         The value(s) that mark a failed comparison; [] for none. Where a score such as -1 stands
         apart from all others, frkit asks.
@@ -162,8 +161,6 @@ def score_matrix(
         for number, (rows, n) in enumerate(zip(names, scores.shape))
     )
     warn_of_spellings({name: [probes[name], references[name]] for name in probes})
-    if isinstance(scores, np.ndarray):
-        warn_of_decisions(scores)
     require(probes["identity"].isin(references["identity"]).any(), NOBODY_SHARED)
     has_names = labels["image"][0] is not None
     if has_names and same_images is False:
@@ -174,9 +171,9 @@ def score_matrix(
     images = probes.index, references.index
     is_part = isinstance(scores, np.ndarray) and {*probes.index} != {*references.index}
     refuse_half(scores, *images, equal_cells=is_part)
-    if has_names and same_images is None and isinstance(scores, np.ndarray):
-        _ask_about_equal_names(scores, probes, references, missing, distance)
     ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
+    if has_names and same_images is None:
+        _ask_about_equal_names(scores, *images, missing)
     side = block_side(max(scores.shape))
     lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
@@ -259,13 +256,14 @@ def _is_symmetric(scores, missing):
 def _are_one_set(probes, references, has_names, same_images):
     """Return whether row i and column i are one image, by names of images or the user's word."""
     are_equal = np.array_equal(probes, references)
-    are_equal &= not has_names or probes.index.equals(references.index)
+    if has_names:
+        is_shared = probes.index.isin(references.index).any()
+        require(is_shared or not same_images, "no name of an image is on a row and on a column")
+        return are_equal and probes.index.equals(references.index)
     require(
         are_equal or not same_images,
         "one set of images is a square with the same labels on rows and columns",
     )
-    if has_names:
-        return are_equal
     are_people = sorted(probes["identity"]) == sorted(references["identity"])
     require(
         same_images is not None or not are_people,
@@ -275,20 +273,16 @@ def _are_one_set(probes, references, has_names, same_images):
     return bool(same_images)
 
 
-def _ask_about_equal_names(scores, probes, references, missing, distance):
-    """Ask whether equal names of both sides are one image, if it is hardly like itself."""
-    both = {"identity": (probes["identity"], references["identity"])}
-    both["image"] = probes.index, references.index
-    sides, shown = shown_scores(scores, None, both, missing, distance)
-    images = sides["image"]
-    is_self = images.is_same() & np.isfinite(shown)
-    if is_self.sum() < FEWEST_ROWS or _is_symmetric(scores, missing):
-        return
-    is_genuine = sides["identity"].is_same()
-    area, _ = share_above(shown[is_genuine], is_self[is_genuine])
-    name = images.names[images.probe[is_self][0]]
-    why = EQUAL_NAMES.format(str(name), area)
-    require(area > LIKE_ITSELF, why, [{"same_images": answer} for answer in (True, False)])
+def _ask_about_equal_names(scores, rows, columns, missing):
+    """Ask whether a row and a column of one name are one image, unless scores are symmetric."""
+    shared = rows.intersection(columns)[:WINDOW]
+    if not rows.equals(columns):
+        of_rows = scores[rows.get_indexer(shared)]
+        scores = np.asarray(of_rows[:, columns.get_indexer(shared)])
+    are_images = len(shared) >= FEWEST_SHARED and _is_symmetric(scores, missing)
+    if len(shared) > 0 and not are_images:
+        answers = [{"same_images": answer} for answer in (True, False)]
+        raise InputError(EQUAL_NAMES.format(str(shared[0])), answers)
 
 
 def _warn_of_failed(lazy, probes, references, symmetric, failed):

@@ -17,8 +17,7 @@ from frkit.io.cells import (
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.labels_table import attributes_by_name, labels_in_order, occur_again
 from frkit.io.matrix import as_written, ask_whom, check_direction, score_matrix
-from frkit.io.names import NAMES, WEAK, are_places, side_columns, simplified
-from frkit.io.notices import warn_of_parts
+from frkit.io.names import ATTRIBUTES, NAMES, WEAK, are_places, side_columns, simplified, words_of
 from frkit.io.pair_list import FAILED
 from frkit.io.pair_roles import OPPOSITE, role_of_score
 from frkit.io.roles import as_mapping, roles_of_user
@@ -30,6 +29,11 @@ NO_PEOPLE = (
     "row for each image; in Python also fk.score_matrix(values, identity, identity, "
     "same_images=True). Scores of "
     "pairs (rows) by models (columns) are fk.pairs(values.T, labels, model=['a', 'b'])"
+)
+OTHERS = (
+    "nothing says what {} may be. Labels of images or people, such as groups, are attributes, and "
+    "what means nothing is None. Where it says which images count, such as those of a test, keep "
+    "their rows, columns and labels of all arrays first"
 )
 NO_SCORES = "only one array has the scores; one that says which of them count makes others NaN"
 NO_MATRIX = (
@@ -53,7 +57,6 @@ def matrix_of_contents(contents, options):
         arrays |= {name: column.to_numpy() for name, column in labels_in_order(labels).items()}
     user_columns = both_sides(options.get("columns"), None if pattern else identity)
     roles = matrix_roles(arrays, user_columns, is_certain=True)
-    warn_of_parts(roles, arrays)
     not_read([name for name in roles.unused if np.ndim(arrays.get(name)) == 2], NO_SCORES)
     who, attributes = _labels(arrays, roles)
     if pattern is not None:
@@ -70,8 +73,11 @@ def matrix_of_contents(contents, options):
         ask_whom(arrays[name], who["image"], **reading)
         who = {"identity": who["image"]}
     if not who:
-        answer = {"labels": "..."}
-        roles.ask(arrays, NO_PEOPLE, dict.fromkeys(WHO, "..."), answers=[answer])
+        answers = [] if are_named or labels is not None else [{"labels": "..."}]
+        is_square = len({*arrays[name].shape}) == 1
+        one_array = [{"identity": "..."}] if is_square else []
+        roles.ask(arrays, NO_PEOPLE, dict.fromkeys(WHO, "..."), *one_array, answers=answers)
+    _ask_about_others(roles, arrays)
     images = dict(zip(SIDES, who.get("image", ())))
     failed = options.get("failed", FAILED[0])
     scores = score_matrix(
@@ -94,6 +100,24 @@ def _labels(arrays, roles):
         for attribute, sides in roles.attributes.items()
     }
     return who, attributes
+
+
+def _ask_about_others(roles, arrays):
+    """Ask about labels without a usual name, and about other arrays that nobody named."""
+    unknown = {
+        name: list(sides)
+        for name, sides in roles.attributes.items()
+        if name not in roles.from_user and not words_of(name) & ATTRIBUTES
+    }
+    unused = [
+        name
+        for name in roles.unused
+        if name not in roles.from_user and arrays[name].ndim == 1 and len(arrays[name]) > 1
+    ]
+    names = dict.fromkeys(sum(unknown.values(), unused))
+    answers = [dict.fromkeys(unused) | unknown, names] if unknown else [names]
+    if names:
+        roles.ask(arrays, OTHERS.format(listed(names)), *answers)
 
 
 def _by_pattern(who, pattern, arrays, roles):
@@ -207,8 +231,7 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
             roles.columns |= {role: [name] for role, name in zip(roles_of_names, sides)}
         elif can_be_named(stem):
             roles.attributes.setdefault(stem, list(sides))
-    of_sides = {name for sides in labels.values() for name in sides}
-    roles.unused += [name for name in roles.free(columns) if name not in of_sides]
+    roles.unused += roles.free(columns)
     return roles
 
 

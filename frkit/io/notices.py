@@ -7,18 +7,12 @@ from frkit.base import UNKNOWN, listed, warn
 from frkit.data.labels import name_nobody
 from frkit.io.cells import WITH_FRAME
 from frkit.io.joins import share_above
-from frkit.io.names import simplified
 
 ALIKE = 0.7  # share of genuine scores above impostors' that is expected of people
 UNLIKE = 0.4  # of what other genuine pairs are above one half, from which on pairs are noticed
 FEWEST_OF_ONE = 100  # genuine pairs of one person, which show that it is several
 FEW = 0.05  # share of names that copies may repeat, and people do more often
-FEWEST = 20  # scores, or rows, that show what they are
-NAMES_OF_SPLIT = frozenset("split splits subset fold partition set role type part".split())
-SPLITS = frozenset(
-    """train training val valid validation dev development test testing eval
-    gallery probe probes query queries enroll enrol enrollment reference references""".split()
-)
+FEWEST = 20  # pairs that show what they are
 
 
 def warn_of_spellings(labels):
@@ -93,37 +87,4 @@ def _warn_if_unlike(scores, is_genuine, is_part, which, why):
         warn(
             f"{n_pairs:,} genuine pairs {which} score above impostor pairs in {of_part:.2f} of "
             f"cases, others in {of_others:.2f}: {why}"
-        )
-
-
-def warn_of_parts(roles, columns):
-    """Warn of parts such as test, unless the user named their column.
-
-    Parameters
-    ----------
-    roles : Roles
-    columns : mapping of str to array
-    """
-    names = [name for name in columns if simplified(name) in NAMES_OF_SPLIT]
-    for name in names:
-        labels = {*pd.Series(np.ravel(columns[name])).dropna().astype(str).str.lower()}
-        if name not in roles.from_user and len(labels) > 1 and labels <= SPLITS:
-            warn(
-                f"the rows of all parts in column {name!r} are used: {listed(sorted(labels))}; a "
-                "model may have been trained on some of them; for one part, keep only its rows, as "
-                f"in frame[frame[{name!r}] == 'test'], {WITH_FRAME}"
-            )
-
-
-def warn_of_decisions(scores):
-    """Warn of scores, NaN where missing, that have only two values."""
-    scores = scores[np.isfinite(scores)]
-    if len(scores) < FEWEST:
-        return
-    low, high = scores.min(), scores.max()
-    if low < high and ((scores == low) | (scores == high)).all():
-        warn(
-            f"the scores have only two values, {low:g} and {high:g}, as decisions have: so there "
-            "is only one threshold, with one FAR and one FRR; give the scores on which the "
-            "decisions rest"
         )

@@ -19,7 +19,6 @@ from frkit.data.labels import check_names, model_names
 from frkit.data.sides import SIDES, WHO, Sides, coded_sides
 from frkit.io.cells import several_marks
 from frkit.io.notices import (
-    warn_of_decisions,
     warn_of_spellings,
     warn_of_strangers,
 )
@@ -107,8 +106,6 @@ def _scores(score, model, missing, distance):
     )
     refuse_infinite(values)
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
-    for scores_of_model in np.atleast_2d(values):
-        warn_of_decisions(scores_of_model)
     models = None if model is None else model_names(model, len(values))
     is_distance = _is_distance(distance, models)
     values = np.where(is_distance[..., None], -values, values)

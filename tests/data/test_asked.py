@@ -114,10 +114,14 @@ ASKED = {  # the file, what answers each question in turn, and the FRR then
     "scanners": (listed(SCANNER), [{"identity": "{name}_{a}_{number}.tif"}], OF_PAIRS),
     "fingers": (listed(FINGERS), [{"identity": "{name}_{number}.tif"}], OF_PAIRS),
     "files with themselves": (listed(NAMES, diagonal=True), [{"identity": BY_NUMBER}], OF_PAIRS),
-    "names of images": (framed(A, NAMES, NAMES), [{"identity": BY_NUMBER}], OF_SQUARE),
+    "names of images": (
+        framed(A, NAMES, NAMES),
+        [{"identity": BY_NUMBER}, {"same_images": True}],
+        OF_SQUARE,
+    ),
     "names of images as ids": (
         stored(scores=A, probe_ids=NAMES, gallery_ids=NAMES),
-        [{"identity": BY_NUMBER}],
+        [{"identity": BY_NUMBER}, {"same_images": True}],
         OF_SQUARE,
     ),
     "images and people": (
@@ -257,7 +261,7 @@ def test_same_images_that_cannot_be_are_refused():
         fk.score_matrix(A, PEOPLE, PEOPLE[::-1], same_images=True)
 
 
-def test_images_of_one_name_that_are_hardly_like_themselves_are_asked_about(tmp_path):
+def test_images_of_one_name_are_asked_about_unless_scores_are_symmetric(tmp_path):
     """Near infrared beside visible light: files of one name in two folders are two images."""
     others = np.lexsort([np.roll(SHOT, 1), WHO])  # another image of the same person
     scores = A[:, others]
@@ -271,8 +275,24 @@ def test_images_of_one_name_that_are_hardly_like_themselves_are_asked_about(tmp_
         options["same_images"] = same_images
         data = fk.open_data(tmp_path / "vis_nir.csv", **options)
         assert frr_of(data) == pytest.approx(expected)
-    data = fk.open_data(pd.DataFrame(A, NAMES, NAMES), identity=options["identity"])
-    assert frr_of(data) == pytest.approx(OF_SQUARE)
+    symmetric = pd.DataFrame(S, NAMES, NAMES)
+    assert frr_of(fk.open_data(symmetric, identity=BY_NUMBER)) == pytest.approx(OF_PAIRS)
+
+
+@pytest.mark.parametrize("n_shared", [1, 30])
+def test_images_of_one_name_in_a_rectangle_are_asked_about(n_shared):
+    """Probes of which some have the names of references."""
+    rows, columns = slice(0, 40), slice(40 - n_shared, None)
+    who = PEOPLE[rows], PEOPLE[columns]
+    sides = {"probe": NAMES[rows], "reference": NAMES[columns]}
+    values, is_same = A[rows, columns], SAME[rows, columns]
+    with refused(answers=[{"same_images": True}, {"same_images": False}]):
+        fk.score_matrix(values, *who, **sides)
+    of_one = fk.score_matrix(values, *who, same_images=True, **sides)
+    is_other = OFF[rows, columns]
+    assert frr_of(of_one) == pytest.approx(frr(values[is_other], is_same[is_other]))
+    of_two = fk.score_matrix(values, *who, same_images=False, **sides)
+    assert frr_of(of_two) == pytest.approx(frr(values.ravel(), is_same.ravel()))
 
 
 def test_people_of_a_rectangle_need_no_answer():

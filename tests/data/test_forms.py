@@ -240,10 +240,11 @@ def test_identities_that_a_spreadsheet_abridged_are_refused(tmp_path):
 
 def test_scores_with_two_values_are_noticed_as_decisions():
     accepted = (SCORE > 0.5).astype(float)
-    with noticed("two values, 0 and 1"):
-        fk.open_data(list_of(accepted, id1=PEOPLE[FIRST], id2=PEOPLE[SECOND]))
-    with noticed("two values, 0 and 1"):
-        fk.score_matrix(UNIT @ UNIT[:9].T > 0.5, PEOPLE, PEOPLE[:9])
+    pairs = fk.open_data(list_of(accepted, id1=PEOPLE[FIRST], id2=PEOPLE[SECOND]))
+    matrix = fk.score_matrix(UNIT @ UNIT[:9].T > 0.5, PEOPLE, PEOPLE[:9])
+    for data in pairs, matrix:
+        with noticed("the same score"):
+            fk.evaluate(data, far=[0.01], resampling=None)
 
 
 def test_parts_that_nobody_named_are_asked_about():
@@ -308,6 +309,7 @@ def test_the_command_line_can_say_that_no_score_marks_a_failure(tmp_path, capsys
     values = np.where(np.eye(48) + RNG.random((48, 48)) < 0.05, -1, 5 + UNIT @ UNIT.T)
     pd.DataFrame(values, IMAGES, IMAGES).to_csv(tmp_path / "m.csv")
     command = ["look", str(tmp_path / "m.csv"), "--identity", "{name}_{number}.jpg"]
+    command.append("--same-images")
     assert main(command) == 2
     assert "--missing none" in capsys.readouterr().err
     assert main([*command, "--missing", "none"]) == 0

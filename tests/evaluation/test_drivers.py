@@ -152,7 +152,8 @@ def as_matrix(scores, change=None):
     if change:
         change(values)
     who, names = scores.probe_identity.values, scores.probe.values
-    return fk.score_matrix(values, who, who, probe=names, reference=names, missing=[])
+    sides = {"probe": names, "reference": names, "same_images": True}
+    return fk.score_matrix(values, who, who, missing=[], **sides)
 
 
 def test_the_test_of_people_equals_the_enumeration():

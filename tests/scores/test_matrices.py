@@ -173,7 +173,7 @@ def test_a_group_without_a_comparison_that_counts_has_no_rate(weighting):
     values[np.ix_(red, red)] = np.nan
     names = [f"image {i}" for i in range(19)]
     labels = {"team": (team, team)}
-    sides = dict(probe=names, reference=names, attributes=labels)
+    sides = dict(probe=names, reference=names, attributes=labels, same_images=True)
     evaluation = fk.evaluate(
         fk.score_matrix(values, identity, identity, **sides),
         far=[0.1],
@@ -311,6 +311,9 @@ def test_a_matrix_among_named_arrays_has_labels_of_both_sides(tmp_path, write):
     assert scores["probe_sex"].values.tolist() == sexes["probe_sex"]
     columns = {"distance": "scores", "probe_identity": "probe_sex"}
     columns["reference_identity"] = "gallery_sex"
+    with refused("probe_ids", "gallery_ids"):
+        fk.open_data(path, columns=columns, missing=-1)
+    columns |= {"probe_ids": None, "gallery_ids": None}
     turned = fk.open_data(path, columns=columns, missing=-1)
     np.testing.assert_array_equal(turned, -scores)
 
@@ -369,3 +372,17 @@ def test_a_mark_in_one_row_of_a_large_matrix_is_asked_about():
     with refused(-1) as asked:
         fk.score_matrix(values, people, people, same_images=True)
     assert {"missing": [-1.0]} in asked.value.answers
+
+
+def test_arrays_without_a_usual_name_beside_a_matrix_are_asked_about(tmp_path):
+    rng = np.random.default_rng(0)
+    who = np.repeat(list("abcdefgh"), 3)
+    square = rng.normal(size=(24, 24)) + 3 * (who[:, None] == who)
+    arrays = {"identity": who, "gender": np.resize(["f", "m"], 24)}
+    arrays |= {"room": np.resize(["north", "south"], 24), "thresholds": np.arange(5)}
+    np.savez(tmp_path / "m.npz", similarity=square + square.T, **arrays)
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(tmp_path / "m.npz", same_images=True)
+    read = [eval(call, {"fk": fk}) for call in question.value.calls]
+    assert ["probe_room" in scores.coords for scores in read] == [True, False]
+    assert all("probe_gender" in scores.coords for scores in read)
