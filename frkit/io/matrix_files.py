@@ -5,7 +5,7 @@ import pandas as pd
 
 from frkit.base import listed, require
 from frkit.data.files import not_read
-from frkit.data.labels import can_be_named, clean_labels
+from frkit.data.labels import clean_labels
 from frkit.data.sides import SIDES, WHO
 from frkit.io.arrays import CELLS
 from frkit.io.cells import (
@@ -20,7 +20,7 @@ from frkit.io.matrix import as_written, ask_whom, check_direction, score_matrix
 from frkit.io.names import ATTRIBUTES, NAMES, WEAK, are_places, side_columns, simplified, words_of
 from frkit.io.pair_list import FAILED
 from frkit.io.pair_roles import OPPOSITE, role_of_score
-from frkit.io.roles import as_mapping, roles_of_user
+from frkit.io.roles import as_mapping, ask_about_others, roles_of_user
 
 SHOWN = 30  # rows and columns that show what a table contains
 NO_NAMES = "a pattern reads names of images, but it is not clear which arrays have them"
@@ -31,7 +31,7 @@ NO_PEOPLE = (
     "pairs (rows) by models (columns) are fk.pairs(values.T, labels, model=['a', 'b'])"
 )
 OTHERS = (
-    "nothing says what {} may be. Labels of images or people, such as groups, are attributes, and "
+    "nothing says what {0} may be. Labels of images or people, such as groups, are attributes, and "
     "what means nothing is None. Where it says which images count, such as those of a test, keep "
     "their rows, columns and labels of all arrays first"
 )
@@ -57,7 +57,7 @@ def matrix_of_contents(contents, options):
         arrays |= {name: column.to_numpy() for name, column in labels_in_order(labels).items()}
     user_columns = both_sides(options.get("columns"), None if pattern else identity)
     roles = matrix_roles(arrays, user_columns, is_certain=True)
-    not_read([name for name in roles.unused if np.ndim(arrays.get(name)) == 2], NO_SCORES)
+    not_read([name for name in roles.free(arrays) if np.ndim(arrays[name]) == 2], NO_SCORES)
     who, attributes = _labels(arrays, roles)
     if pattern is not None:
         who = _by_pattern(who, pattern, arrays, roles)
@@ -77,7 +77,8 @@ def matrix_of_contents(contents, options):
         is_square = len({*arrays[name].shape}) == 1
         one_array = [{"identity": "..."}] if is_square else []
         roles.ask(arrays, NO_PEOPLE, dict.fromkeys(WHO, "..."), *one_array, answers=answers)
-    _ask_about_others(roles, arrays)
+    others = [name for name in roles.free(arrays) if np.ndim(arrays[name]) == 1]
+    ask_about_others(roles, arrays, others, why=OTHERS)
     images = dict(zip(SIDES, who.get("image", ())))
     failed = options.get("failed", FAILED[0])
     scores = score_matrix(
@@ -100,24 +101,6 @@ def _labels(arrays, roles):
         for attribute, sides in roles.attributes.items()
     }
     return who, attributes
-
-
-def _ask_about_others(roles, arrays):
-    """Ask about labels without a usual name, and about other arrays that nobody named."""
-    unknown = {
-        name: list(sides)
-        for name, sides in roles.attributes.items()
-        if name not in roles.from_user and not words_of(name) & ATTRIBUTES
-    }
-    unused = [
-        name
-        for name in roles.unused
-        if name not in roles.from_user and arrays[name].ndim == 1 and len(arrays[name]) > 1
-    ]
-    names = dict.fromkeys(sum(unknown.values(), unused))
-    answers = [dict.fromkeys(unused) | unknown, names] if unknown else [names]
-    if names:
-        roles.ask(arrays, OTHERS.format(listed(names)), *answers)
 
 
 def _by_pattern(who, pattern, arrays, roles):
@@ -229,9 +212,8 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
         roles_of_names = _roles_of_names(stem, [columns[name] for name in sides])
         if roles_of_names and not any(map(roles.column, roles_of_names)):
             roles.columns |= {role: [name] for role, name in zip(roles_of_names, sides)}
-        elif can_be_named(stem):
+        elif words_of(stem) & ATTRIBUTES:
             roles.attributes.setdefault(stem, list(sides))
-    roles.unused += roles.free(columns)
     return roles
 
 

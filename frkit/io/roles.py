@@ -211,7 +211,7 @@ def some_rows(table):
     return table.iloc[:: max(1, len(table) // SAMPLE)]
 
 
-def ask_about_others(roles, header, names, scores=()):
+def ask_about_others(roles, header, names, scores=(), why=ROWS_ALIKE):
     """Ask about columns without a usual name that tell rows apart: they may not be alike.
 
     Parameters
@@ -222,6 +222,8 @@ def ask_about_others(roles, header, names, scores=()):
         These columns; those that are equal, or distinct, in all rows tell nothing apart.
     scores : sequence of str
         Some of them, which may be scores of further models.
+    why : str
+        The question; {0} stands for the columns, and {1!r} for the first of them.
     """
     counts = {name: pd.Series(header[name]).value_counts(dropna=False) for name in names}
     vary = [name for name in names if len(counts[name]) > 1]
@@ -230,7 +232,8 @@ def ask_about_others(roles, header, names, scores=()):
         return
     are_few = [name for name in others if len(counts[name]) <= MOST_MODELS and name not in scores]
     models = [{"model": name} for name in are_few if counts[name].nunique() == 1]
-    answers = [*models[:1], _as_labels(others, scores)]
+    are_rows = why == ROWS_ALIKE  # and not arrays beside a matrix
+    answers = [*models[:are_rows], _as_labels(others, scores)]
     if scores:
         role = next(filter(roles.column, ("score", "distance")))
         answers.append({role: [*roles.columns[role], *scores]})
@@ -238,7 +241,7 @@ def ask_about_others(roles, header, names, scores=()):
     for number, answer in enumerate(answers):
         named = {name for source in answer.values() for name in np.ravel(source)}
         answers[number] = {name: None for name in others if name not in named} | answer
-    roles.ask(header, ROWS_ALIKE.format(listed(others), others[0]), *answers)
+    roles.ask(header, why.format(listed(others), others[0]), *answers)
 
 
 def _as_labels(names, scores):

@@ -514,4 +514,4 @@ def test_identities_of_another_length_are_counted_at_once(tmp_path, capsys):
     for files in (["inside.npz"], ["beside.npy", "--labels", tmp_path / "labels.csv"]):
         assert run("look", tmp_path / files[0], *files[1:]) == BAD
         message = capsys.readouterr().err
-        assert all(word in message for word in ("'identity': 15", "20 rows"))
+        assert all(word in message for word in ("'identity': (15,)", "20 rows"))
