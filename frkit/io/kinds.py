@@ -28,11 +28,11 @@ GAPS = [  # roles where nothing is known
     {"score": "...", "probe_identity": "...", "reference_identity": "..."},
 ]
 MANY_ARRAYS = (
-    "has many arrays of one length. Embeddings by name of the image are a table: arrays = "
-    "np.load(path); fk.open_data(pd.DataFrame({'image': arrays.files, 'embedding': "
-    "[*arrays.values()]}), identity='{name}_{number}.jpg'); those by name of the person are "
-    "fk.faces(np.concatenate([*arrays.values()]), np.repeat(arrays.files, [*map(len, "
-    "arrays.values())]))"
+    "has many arrays of one length. With arrays = dict(np.load(path)), or of .h5 {name: array[()] "
+    "for name, array in h5py.File(path).items()}, embeddings by name of the image are a table: "
+    "fk.open_data(pd.DataFrame({'image': [*arrays], 'embedding': [*arrays.values()]}), "
+    "identity='{name}_{number}.jpg'); those by name of the person are fk.faces(np.concatenate("
+    "[*arrays.values()]), np.repeat([*arrays], [*map(len, arrays.values())]))"
 )
 NO_LABELS = (
     "one column does not say which pairs are genuine. Scores and their labels, 1 for genuine, are "

@@ -57,7 +57,8 @@ EQUAL_NAMES = (
     "one image, whose score with itself is left out, or two, as of two cameras?"
 )
 OF_IMAGES = (
-    "the matrix is symmetric, so row i and column i are one image, and no two images of one person"
+    "the matrix is symmetric, so a row and a column of one name are one image, and no two images "
+    "of one person"
 )
 NOBODY_SHARED = (
     "no name is on a row and on a column, so nothing says which pairs are genuine. Where rows are "
@@ -275,14 +276,19 @@ def _are_one_set(probes, references, has_names, same_images):
 
 def _ask_about_equal_names(scores, rows, columns, missing):
     """Ask whether a row and a column of one name are one image, unless scores are symmetric."""
+    shared = rows.intersection(columns)
+    if len(shared) > 0 and not _are_images(scores, rows, columns, missing):
+        answers = [{"same_images": answer} for answer in (True, False)]
+        raise InputError(EQUAL_NAMES.format(str(shared[0])), answers)
+
+
+def _are_images(scores, rows, columns, missing):
+    """Return whether the scores of several names that are on both sides are symmetric."""
     shared = rows.intersection(columns)[:WINDOW]
     if not rows.equals(columns):
         of_rows = scores[rows.get_indexer(shared)]
         scores = np.asarray(of_rows[:, columns.get_indexer(shared)])
-    are_images = len(shared) >= FEWEST_SHARED and _is_symmetric(scores, missing)
-    if len(shared) > 0 and not are_images:
-        answers = [{"same_images": answer} for answer in (True, False)]
-        raise InputError(EQUAL_NAMES.format(str(shared[0])), answers)
+    return len(shared) >= FEWEST_SHARED and _is_symmetric(scores, missing)
 
 
 def _warn_of_failed(lazy, probes, references, symmetric, failed):
@@ -336,8 +342,9 @@ def ask_whom(values, names, missing=None, same_images=None, distance=False):
     """
     if any(map(occur_again, names)):
         return
-    refuse_half(values, *map(pd.Index, names))
-    is_symmetric = np.array_equal(*names) and _is_symmetric(values, missing)
+    both = [*map(pd.Index, names)]
+    refuse_half(values, *both)
+    is_symmetric = _are_images(values, *both, missing)
     if same_images is False:
         require(not is_symmetric, f"{OF_IMAGES}: leave the option same_images out")
         return

@@ -171,8 +171,23 @@ def text_layout(path):
     names = cells[0] if has_header else [str(number + 1) for number in range(len(cells[0]))]
     names = [names[0].lstrip("# "), *names[1:]]
     body = cells[has_header:]
+    require(
+        has_header or mark != "," or not _are_cut(body),
+        "numbers seem to have decimal commas, which also separate the cells: write them with a "
+        "point, or separate cells by semicolons",
+    )
     is_comma = mark != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in body for cell in row)
     return Layout(mark, first + has_header, names, "," if is_comma else ".", body)
+
+
+def _are_cut(rows):
+    """Return whether a column of 0 alone stands before one of digits, as of 0,8123."""
+    columns = [*zip(*rows)]
+    cells = {cell for row in rows for cell in row}
+    has_points = any("." in cell and is_number(cell) for cell in cells)
+    are_zero = [{*column} <= {"0", "-0"} for column in columns]
+    are_digits = [all(map(str.isdigit, column)) for column in columns]
+    return not has_points and any(map(all, zip(are_zero, are_digits[1:])))
 
 
 def _name_columns(comment, row):

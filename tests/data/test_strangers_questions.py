@@ -4,6 +4,7 @@ import re
 import warnings
 from contextlib import nullcontext
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -1021,3 +1022,40 @@ def test_a_matrix_with_people_in_its_last_column_does_not_ask_in_a_circle():
     with refused("person", "set_index(['person'])") as refusal:
         fk.open_data(table, kind="matrix")
     assert not refusal.value.answers
+
+
+def test_decimal_commas_between_cells_are_refused(tmp_path):
+    """The cells were cut at them, and a proposed call read 0,8123 as 8123."""
+    lines = [
+        f"{a},{b},{score:.4f},{same:d}".replace(".", ",")
+        for a, b, score, same in zip(FIRST, SECOND, np.abs(SCORES) / 2, SAME)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    with refused("decimal", answers=[]):
+        fk.open_data(tmp_path / "t.csv")
+
+
+def test_an_hdf5_file_with_an_array_for_each_image_gets_the_line_that_reads_it(tmp_path):
+    path = tmp_path / "images.h5"
+    names = [f"p{who}_{number}.jpg" for number, who in enumerate(WHO)]
+    with h5py.File(path, "w") as file:
+        for name, vector in zip(names, VECTORS):
+            file[name] = vector
+    with refused("h5py") as refusal:
+        fk.open_data(path)
+    message = str(refusal.value)
+    arrays = run(re.search(r"{name: array.*?}", message)[0], path=path, h5py=h5py)
+    faces = run(line_in(message, "fk.open_data(pd.DataFrame("), arrays=arrays)
+    assert sorted(faces.image.values) == sorted(names)
+
+
+def test_a_symmetric_rectangle_compares_images_with_themselves():
+    """That its equal names are people, and other images on each side, was taken silently."""
+    names = [f"p{who}_{number}.jpg" for number, who in enumerate(WHO)]
+    square = pd.DataFrame(VECTORS @ VECTORS.T, names, names)
+    rectangle = square.iloc[:40]
+    with refused("symmetric") as question:
+        fk.open_data(rectangle, kind="matrix")
+    assert {"same_images": False} not in question.value.answers
+    with refused("symmetric"):
+        fk.open_data(rectangle, kind="matrix", same_images=False)
