@@ -27,7 +27,6 @@ from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
 from frkit.io.face_roles import MANY, cosines_of_rows, face_roles, free_labels, gathered
 from frkit.io.joins import identities_from, is_pattern
-from frkit.io.kinds import ask_about_people
 from frkit.io.labels_table import labels_by_name, labels_in_order
 from frkit.io.models import names_models, read_by_model
 from frkit.io.names import ATTRIBUTES, words_of
@@ -185,10 +184,7 @@ def faces_of_contents(contents, options):
         names |= {"identity": [of_images["identity"]]} if names else {}
     if labels is not None and names:
         joined = labels_by_name(labels, names, columns)
-        more = {name: pd.Series(side, name=name) for name, [side] in joined.items()}
-        columns |= more
-        if contents.is_table() and "kind" not in options:
-            ask_about_people(contents.data, more.values())
+        columns |= {name: side for name, [side] in joined.items()}
     if pattern is None:
         roles = face_roles(columns, user_columns)
     others = [

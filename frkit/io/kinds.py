@@ -134,7 +134,6 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     are_faces |= "identity" in columns
     are_faces |= "labels" in options and not looks_like_pairs(table)
     check_header(header)
-    ask_about_people(table, [table[name] for name in header])
     if are_faces:
         return "faces"
     is_list = looks_like_pairs(table)
@@ -143,21 +142,6 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     if is_list:
         return "pairs"
     _ask_what(table, is_named)
-
-
-def ask_about_people(table, labels):
-    """Ask whether a table with numbered columns has scores of images with people of these numbers.
-
-    labels : columns that may contain people
-    """
-    numbered = {str(name) for name in table if str(name).isdigit()}
-    for column in labels:
-        people = {*column.dropna().astype(str).str.removesuffix(".0")}
-        if len(people) > 2 and people == numbered - {column.name}:
-            _ask_kind(
-                f"{column.name!r} contains the names of columns: are these scores of images (rows) "
-                "with people (columns)"
-            )
 
 
 def _ask_kind(why):
