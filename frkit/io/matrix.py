@@ -40,6 +40,7 @@ from frkit.scores.tensor import block_side, labelled_tensor
 ATTRIBUTES = '{"gender": (labels_of_probes, labels_of_references)}'  # for messages
 FEWEST_ROWS = 20  # that show what a matrix contains
 SHOWN_SCORES = 200_000  # of whole rows that show who is who, and the direction
+LIKE_ITSELF = 0.9  # share of other genuine scores above which those of an image with itself are
 DOUBTFUL = 2.0  # standard errors below one half from which on a direction by name is asked about
 SAME_IMAGES = (
     "the same people are on the rows and the columns of this square matrix. Are row i and column i "
@@ -53,8 +54,9 @@ IMAGES_OR_PEOPLE = (
     "same; nothing says whom an image shows"
 )
 EQUAL_NAMES = (
-    "a row and a column have one name, such as {!r}, but the matrix is not symmetric: are they "
-    "one image, whose score with itself is left out, or two, as of two cameras?"
+    "a row and a column of one name, such as {!r}, score above other pairs of one person in only "
+    "{:.2f} of cases, and an image is most like itself. Are they one image, whose scores with "
+    "itself are left out, or two, as of two cameras?"
 )
 OF_IMAGES = (
     "the matrix is symmetric, so a row and a column of one name are one image, and no two images "
@@ -99,8 +101,8 @@ def score_matrix(
         image: that comparison is the diagonal, not a genuine pair (see `same_images`).
     same_images : bool, optional
         Whether row i and column i are one image, or a row and a column of one name. Needed where
-        the same people are on both sides and images have no names, or names are on both sides and
-        the matrix is not symmetric.
+        the same people are on both sides and images have no names, or where an image is hardly
+        like the one of its name on the other side.
     missing : float or sequence of float, optional
         The value(s) that mark a failed comparison; [] for none. Where a score such as -1 stands
         apart from all others, frkit asks.
@@ -173,8 +175,8 @@ def score_matrix(
     is_part = isinstance(scores, np.ndarray) and {*probes.index} != {*references.index}
     refuse_half(scores, *images, equal_cells=is_part)
     ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
-    if has_names and same_images is None:
-        _ask_about_equal_names(scores, *images, missing)
+    if has_names and same_images is None and isinstance(scores, np.ndarray):
+        _ask_about_equal_names(scores, probes, references, missing, distance)
     side = block_side(max(scores.shape))
     lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
@@ -274,12 +276,20 @@ def _are_one_set(probes, references, has_names, same_images):
     return bool(same_images)
 
 
-def _ask_about_equal_names(scores, rows, columns, missing):
-    """Ask whether a row and a column of one name are one image, unless scores are symmetric."""
-    shared = rows.intersection(columns)
-    if len(shared) > 0 and not _are_images(scores, rows, columns, missing):
-        answers = [{"same_images": answer} for answer in (True, False)]
-        raise InputError(EQUAL_NAMES.format(str(shared[0])), answers)
+def _ask_about_equal_names(scores, probes, references, missing, distance):
+    """Ask whether equal names of both sides are one image, if it is hardly like itself."""
+    both = {"identity": (probes["identity"], references["identity"])}
+    both["image"] = probes.index, references.index
+    sides, shown = shown_scores(scores, None, both, missing, distance)
+    images = sides["image"]
+    is_self = images.is_same() & np.isfinite(shown)
+    if is_self.sum() < FEWEST_ROWS or _is_symmetric(scores, missing):
+        return
+    is_genuine = sides["identity"].is_same()
+    area, _ = share_above(shown[is_genuine], is_self[is_genuine])
+    name = images.names[images.probe[is_self][0]]
+    why = EQUAL_NAMES.format(str(name), area)
+    require(area > LIKE_ITSELF, why, [{"same_images": answer} for answer in (True, False)])
 
 
 def _are_images(scores, rows, columns, missing):

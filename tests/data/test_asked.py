@@ -114,14 +114,10 @@ ASKED = {  # the file, what answers each question in turn, and the FRR then
     "scanners": (listed(SCANNER), [{"identity": "{name}_{a}_{number}.tif"}], OF_PAIRS),
     "fingers": (listed(FINGERS), [{"identity": "{name}_{number}.tif"}], OF_PAIRS),
     "files with themselves": (listed(NAMES, diagonal=True), [{"identity": BY_NUMBER}], OF_PAIRS),
-    "names of images": (
-        framed(A, NAMES, NAMES),
-        [{"identity": BY_NUMBER}, {"same_images": True}],
-        OF_SQUARE,
-    ),
+    "names of images": (framed(A, NAMES, NAMES), [{"identity": BY_NUMBER}], OF_SQUARE),
     "names of images as ids": (
         stored(scores=A, probe_ids=NAMES, gallery_ids=NAMES),
-        [{"identity": BY_NUMBER}, {"same_images": True}],
+        [{"identity": BY_NUMBER}],
         OF_SQUARE,
     ),
     "images and people": (
@@ -261,7 +257,7 @@ def test_same_images_that_cannot_be_are_refused():
         fk.score_matrix(A, PEOPLE, PEOPLE[::-1], same_images=True)
 
 
-def test_images_of_one_name_are_asked_about_unless_scores_are_symmetric(tmp_path):
+def test_images_of_one_name_that_are_hardly_like_themselves_are_asked_about(tmp_path):
     """Near infrared beside visible light: files of one name in two folders are two images."""
     others = np.lexsort([np.roll(SHOT, 1), WHO])  # another image of the same person
     scores = A[:, others]
@@ -275,22 +271,21 @@ def test_images_of_one_name_are_asked_about_unless_scores_are_symmetric(tmp_path
         options["same_images"] = same_images
         data = fk.open_data(tmp_path / "vis_nir.csv", **options)
         assert frr_of(data) == pytest.approx(expected)
-    symmetric = pd.DataFrame(S, NAMES, NAMES)
-    assert frr_of(fk.open_data(symmetric, identity=BY_NUMBER)) == pytest.approx(OF_PAIRS)
+    data = fk.open_data(pd.DataFrame(A, NAMES, NAMES), identity=options["identity"])
+    assert frr_of(data) == pytest.approx(OF_SQUARE)
 
 
 @pytest.mark.parametrize("n_shared", [1, 30])
-def test_images_of_one_name_in_a_rectangle_are_asked_about(n_shared):
+def test_images_of_one_name_in_a_rectangle_are_one_unless_the_user_says_otherwise(n_shared):
     """Probes of which some have the names of references."""
     rows, columns = slice(0, 40), slice(40 - n_shared, None)
     who = PEOPLE[rows], PEOPLE[columns]
     sides = {"probe": NAMES[rows], "reference": NAMES[columns]}
     values, is_same = A[rows, columns], SAME[rows, columns]
-    with refused(answers=[{"same_images": True}, {"same_images": False}]):
-        fk.score_matrix(values, *who, **sides)
-    of_one = fk.score_matrix(values, *who, same_images=True, **sides)
     is_other = OFF[rows, columns]
-    assert frr_of(of_one) == pytest.approx(frr(values[is_other], is_same[is_other]))
+    for same_images in (None, True):
+        of_one = fk.score_matrix(values, *who, same_images=same_images, **sides)
+        assert frr_of(of_one) == pytest.approx(frr(values[is_other], is_same[is_other]))
     of_two = fk.score_matrix(values, *who, same_images=False, **sides)
     assert frr_of(of_two) == pytest.approx(frr(values.ravel(), is_same.ravel()))
 

@@ -309,7 +309,6 @@ def test_the_command_line_can_say_that_no_score_marks_a_failure(tmp_path, capsys
     values = np.where(np.eye(48) + RNG.random((48, 48)) < 0.05, -1, 5 + UNIT @ UNIT.T)
     pd.DataFrame(values, IMAGES, IMAGES).to_csv(tmp_path / "m.csv")
     command = ["look", str(tmp_path / "m.csv"), "--identity", "{name}_{number}.jpg"]
-    command.append("--same-images")
     assert main(command) == 2
     assert "--missing none" in capsys.readouterr().err
     assert main([*command, "--missing", "none"]) == 0

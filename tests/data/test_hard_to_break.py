@@ -268,8 +268,7 @@ def test_a_symmetric_square_counts_each_pair_once(tmp_path):
     assert_same(filed, SCORES)
     assert filed.attrs["symmetric"] == 1
     lopsided = square + np.triu(np.ones_like(square))
-    sides = {"probe": names, "reference": names, "same_images": True}
-    kept = fk.score_matrix(lopsided, who, who, **sides)
+    kept = fk.score_matrix(lopsided, who, who, probe=names, reference=names)
     assert kept.attrs["symmetric"] == 0
 
 

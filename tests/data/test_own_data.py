@@ -54,7 +54,6 @@ def test_a_matrix_whose_ids_are_image_names(tmp_path):
     path = put(tmp_path, "m.csv", "\n".join([",".join(["", *NAMES]), *rows]))
     meta = put(tmp_path, "people.csv", "Person,Gender\nann,female\nbo,male\ncy_x,male\n")
     options = {"kind": "matrix", "identity": "{name}_{number}.jpg", "labels": meta}
-    options["same_images"] = True
     with refused(answers=[{"columns": {role: "all cells"}} for role in ("distance", "score")]):
         fk.open_data(path, **options)
     scores = fk.open_data(path, columns={"score": "all cells"}, **options)

@@ -152,8 +152,7 @@ def as_matrix(scores, change=None):
     if change:
         change(values)
     who, names = scores.probe_identity.values, scores.probe.values
-    sides = {"probe": names, "reference": names, "same_images": True}
-    return fk.score_matrix(values, who, who, missing=[], **sides)
+    return fk.score_matrix(values, who, who, probe=names, reference=names, missing=[])
 
 
 def test_the_test_of_people_equals_the_enumeration():

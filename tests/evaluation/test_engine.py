@@ -164,7 +164,6 @@ def test_rectangular_matrices_with_failed_comparisons(scheme, weighting, shared)
             probe=[f"{k}{i}" for i, k in enumerate(probe)], reference=[f"r{j}" for j in range(10)]
         )
         names["reference"][0], names["reference"][2], names["reference"][5] = "a0", "b3", "d6"
-        names["same_images"] = True
     scores = fk.score_matrix(score, probe, reference, missing=-1, attributes=attributes, **names)
     resampling = fk.Resampling(scheme, n=3)
     evaluate_and_check(scores, by="gender", resampling=resampling, weighting=weighting)

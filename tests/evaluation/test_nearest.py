@@ -63,7 +63,7 @@ def test_distances_and_failed_comparisons(faces):
     values = fk.score_tensor(faces).values.copy()
     values[0, 1:5] = np.nan
     names = faces.image.values
-    sides = {"probe": names, "reference": names, "same_images": True}
+    sides = {"probe": names, "reference": names}
     who = faces.identity.values
     near = fk.nearest_people(fk.score_matrix(values, who, who, **sides))
     far = fk.nearest_people(fk.score_matrix(1 - values, who, who, **sides, distance=True))

@@ -36,8 +36,7 @@ def rectangular(rows=slice(None), cols=slice(None)):
     who, group, names = labels_of(faces)
     return fk.score_matrix(
         values[rows, cols], who[rows], who[cols],
-        probe=names[rows], reference=names[cols], same_images=True,
-        attributes={"group": (group[rows], group[cols])},
+        probe=names[rows], reference=names[cols], attributes={"group": (group[rows], group[cols])},
     )  # fmt: skip
 
 

@@ -229,7 +229,6 @@ def designs():
     rectangle = fk.score_matrix(
         sides[:15, 5:], who[:15], who[5:], probe=names[:15], reference=names[5:], missing=-1,
         attributes={"gender": (faces.gender.values[:15], faces.gender.values[5:])},
-        same_images=True,
     )  # fmt: skip
     row, col = np.triu_indices(len(score), 1)
     listed = fk.pairs(

@@ -37,7 +37,7 @@ def matrix(rows=slice(None), cols=slice(None), *, fail=None, symmetric=False):
         fail(values)
     return fk.score_matrix(
         values[rows, cols], who[rows], who[cols], probe=name[rows], reference=name[cols],
-        same_images=True, missing=[], attributes={"pose": (pose[rows], pose[cols])},
+        missing=[], attributes={"pose": (pose[rows], pose[cols])},
     )  # fmt: skip
 
 

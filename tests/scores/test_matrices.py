@@ -173,7 +173,7 @@ def test_a_group_without_a_comparison_that_counts_has_no_rate(weighting):
     values[np.ix_(red, red)] = np.nan
     names = [f"image {i}" for i in range(19)]
     labels = {"team": (team, team)}
-    sides = dict(probe=names, reference=names, attributes=labels, same_images=True)
+    sides = dict(probe=names, reference=names, attributes=labels)
     evaluation = fk.evaluate(
         fk.score_matrix(values, identity, identity, **sides),
         far=[0.1],
