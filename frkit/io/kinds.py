@@ -19,7 +19,7 @@ from frkit.io.names import (
     words_of,
 )
 from frkit.io.pair_roles import OTHER_WORDS, looks_like_pairs, role_of_score
-from frkit.io.roles import OF_PAIRS, Roles
+from frkit.io.roles import OF_PAIRS, Roles, some_rows
 
 GAPS = [  # roles where nothing is known
     {"score": "...", "genuine": "..."},
@@ -63,8 +63,7 @@ def guessed_kind(contents, options, path):
     are_pairs = "scores" in options or bool({*columns} & {*OF_PAIRS})
     if not contents.is_table():
         return _kind_of_arrays(contents, options, path, are_faces, are_pairs)
-    table = without_words(contents.data.head(PREVIEW), options.get("missing"))
-    return _kind_of_table(table, options, are_faces, are_pairs)
+    return _kind_of_table(contents.data, options, are_faces, are_pairs)
 
 
 def _ask_about_kinds(data):
@@ -113,7 +112,7 @@ def _kind_of_arrays(contents, options, path, are_faces, are_pairs):
     if tables and not are_pairs:
         return "faces"
     contents.data = table_of(contents)
-    return _kind_of_table(contents.data.head(PREVIEW), options, are_faces, are_pairs)
+    return _kind_of_table(contents.data, options, are_faces, are_pairs)
 
 
 def _kind_of_table(table, options, are_faces, are_pairs):
@@ -121,6 +120,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
     if are_pairs:
         return "pairs"
     columns = options.get("columns", {})
+    every_row, table = table, without_words(table.head(PREVIEW), options.get("missing"))
     header = [*map(str, table.columns)]
     is_named = not are_places(header) or has_embedding(table)  # else lines have no header
     require(len(header) > 1 or has_embedding(table), NO_LABELS)
@@ -141,7 +141,7 @@ def _kind_of_table(table, options, are_faces, are_pairs):
         return "faces"
     if is_list:
         return "pairs"
-    _ask_what(table, is_named)
+    _ask_what(some_rows(every_row), is_named)
 
 
 def _ask_kind(why):

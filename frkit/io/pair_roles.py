@@ -327,7 +327,7 @@ def _identities(roles, sides, table, truth):
         is_same = _is_same(table, columns)
         if np.array_equal(is_same, truth):
             return stem
-        if named or agreement(is_same, truth) > CORRELATED:
+        if named or abs(agreement(is_same, truth)) > CORRELATED:
             _ask_truth(roles, table, columns, is_same, truth)
     return None
 

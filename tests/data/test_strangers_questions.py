@@ -1054,3 +1054,18 @@ def test_a_symmetric_rectangle_compares_images_with_themselves():
     assert {"same_images": False} not in question.value.answers
     with refused("symmetric"):
         fk.open_data(rectangle, kind="matrix", same_images=False)
+
+
+def test_names_that_repeat_in_the_first_rows_are_proposed():
+    """All pairs of one person stand first, as loops write them; no call was left."""
+    table = pd.DataFrame({"u": PEOPLE[FIRST], "v": PEOPLE[SECOND], "sim": SCORES})
+    _, calls = asked_about(table)
+    of_people = [call for call in calls if "probe_identity" in call]
+    np.testing.assert_array_equal(scores_of(run(of_people[0], frame=table))[1], SAME)
+
+
+def test_a_truth_beside_people_that_is_turned_round_is_asked_about_at_once():
+    table = pd.DataFrame({"id1": PEOPLE[FIRST], "id2": PEOPLE[SECOND], "score": SCORES})
+    table["label"] = (~SAME).astype(int)
+    _, [call] = asked_about(table)
+    np.testing.assert_array_equal(scores_of(run(call, frame=table))[1], SAME)
