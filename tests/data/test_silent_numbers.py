@@ -1085,7 +1085,7 @@ def test_strangers_under_the_name_of_one_person_are_noticed(are_pairs, n_strange
         ("liveness", "no", "yes"),
     ],
 )
-def test_a_column_of_presentation_attacks_is_refused(name, attack, other):
+def test_a_column_of_presentation_attacks_is_asked_about(name, attack, other):
     pairs = scored_pairs()
     is_attack = np.arange(len(pairs)) % 7 == 3
     with refused("attacks", name):

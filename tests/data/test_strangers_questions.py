@@ -1069,3 +1069,14 @@ def test_a_truth_beside_people_that_is_turned_round_is_asked_about_at_once():
     table["label"] = (~SAME).astype(int)
     _, [call] = asked_about(table)
     np.testing.assert_array_equal(scores_of(run(call, frame=table))[1], SAME)
+
+
+def test_a_column_of_zeros_beside_numbers_with_points_is_no_decimal_comma(tmp_path):
+    lines = [
+        f"0,{a},{b},{score:.4f},{same:d}"
+        for a, b, score, same in zip(WHO[FIRST], WHO[SECOND], SCORES, SAME)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    columns = {"probe_identity": "2", "reference_identity": "3", "score": "4", "genuine": "5"}
+    scores, genuine = scores_of(fk.open_data(tmp_path / "t.csv", columns=columns))
+    np.testing.assert_array_equal(genuine, SAME)
