@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import LARGEST_WHOLE, InputError, listed
+from frkit.base import LARGEST_WHOLE, InputError, listed, require
 from frkit.io.names import are_places
 
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
@@ -125,6 +125,17 @@ def are_names_of_rows(column):
     if not is_number_column(column):
         return True
     return column.is_unique and not are_places(column.astype(str).tolist())
+
+
+def refuse_repeated_index(table):
+    """Refuse a first column without a name whose labels occur again, as in joined tables."""
+    require(
+        "" not in table or table[""].is_unique,
+        "the first column has no name, and its labels occur again, as where rows of several tables "
+        "follow each other. Name it, fk.open_data(frame.rename(columns={frame.columns[0]: "
+        "'model'})), or leave it out, fk.open_data(frame.drop(columns=frame.columns[0])), "
+        f"{WITH_FRAME}; an index by frame.rename_axis('model') or frame.reset_index(drop=True)",
+    )
 
 
 def refuse_cells(column, is_bad, reason, answers=()):

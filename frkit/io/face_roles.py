@@ -9,7 +9,13 @@ from frkit.base import listed, real_numbers, require
 from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import not_read, reading
 from frkit.data.sides import Sides
-from frkit.io.cells import are_names_of_rows, as_numbers, is_number_column, refuse_cells, to_numbers
+from frkit.io.cells import (
+    are_names_of_rows,
+    as_numbers,
+    is_number_column,
+    refuse_cells,
+    to_numbers,
+)
 from frkit.io.file_contents import names_without_header
 from frkit.io.frames import check_header
 from frkit.io.joins import ask_who
@@ -249,7 +255,7 @@ def numbered_blocks(table):
     sample = some_rows(table)
     if header == names_without_header(table):
         numbers = [name for name in header if (as_numbers(sample[name])[0] % 1 > 0).any()]
-        return {"numbers": numbers} if len(numbers) > 1 else {}
+        return {"numbers": numbers} if len(numbers) >= MANY else {}
     blocks = {}
     for prefix, names in numbered_runs(header).items():
         is_usual = prefix in PREFIXES and len(names) > 1

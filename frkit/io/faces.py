@@ -25,6 +25,7 @@ from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
 from frkit.io.arrays import CELLS, OnDisk, as_embedding
+from frkit.io.cells import refuse_repeated_index
 from frkit.io.face_roles import MANY, cosines_of_rows, face_roles, free_labels, gathered
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.labels_table import labels_by_name, labels_in_order
@@ -193,6 +194,8 @@ def faces_of_contents(contents, options):
         if name not in joined and not words_of(name) & ATTRIBUTES
     ]
     ask_about_others(roles, columns, others)
+    if contents.is_table():
+        refuse_repeated_index(contents.data)
     of_images |= {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
     of_images |= _attributes(columns, roles)
     of_images = {name: pd.Series(values).array for name, values in of_images.items()}

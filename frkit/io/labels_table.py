@@ -42,7 +42,8 @@ def labels_in_order(labels):
     """
     table = read_labels(labels)
     for name, column in table.items():
-        numbers, _ = as_numbers(column)
+        last_digits = column.astype(str).str.extract("([0-9]+)[^0-9]*$")[0]  # of emb_10.npy: 10
+        numbers, _ = as_numbers(last_digits)
         in_order = np.sort(numbers)
         is_counter = any(np.array_equal(in_order, np.arange(len(table)) + k) for k in (0, 1))
         require(

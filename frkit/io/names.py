@@ -54,7 +54,7 @@ _WITHIN = _sets(
     measured="""quality confidence conf threshold thr duration pose yaw pitch roll blur
         sharpness landmark landmarks bbox box time gap fold year iod width height size
         index line row""",
-    attribute="""group groups age ages gender genders sex race races ethnicity ethnicities ethnic
+    attribute="""age ages gender genders sex race races ethnicity ethnicities ethnic
         ethn skin nationality nationalities country""",
 )
 DECISION = _WITHIN["decision"]

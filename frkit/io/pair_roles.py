@@ -90,9 +90,6 @@ def pair_roles(table, columns=None, *, needs_score=True, from_user=()):
         genuine = _is_same(table, map(roles.column, WHO))
     if needs_score and not roles.scores():
         _ask_scores(roles, table, sample)
-    for name in roles.free(table):
-        if words_of(name) & ATTRIBUTES and not is_number_column(sample[name]):
-            roles.attributes[name] = [name]
     roles.from_user &= {*from_user}
     return roles, genuine
 
@@ -247,11 +244,13 @@ def _truth(roles, table):
 
 def _line_of_others(column, is_clear):
     """Return the line of pandas that leaves out a third class, or says what other words mean."""
-    words = column[is_clear].unique().tolist()
-    are_numbers = is_number_column(column)
+    words = column[is_clear].drop_duplicates()
     if len(words) > 1:
-        return THIRD_CLASS.replace("WORDS", str([*map(float, words)] if are_numbers else words))
-    return OTHER_CLASSES.replace("WORD", "2" if are_numbers else "'...'")
+        values, is_missing = as_numbers(column)
+        if (np.isfinite(values) | is_missing).all():  # as pandas reads them
+            words, _ = as_numbers(words)
+        return THIRD_CLASS.replace("WORDS", str(words.tolist()))
+    return OTHER_CLASSES.replace("WORD", "2" if is_number_column(column) else "'...'")
 
 
 def _is_same(table, columns):

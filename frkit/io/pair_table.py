@@ -14,9 +14,9 @@ from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.arrays import read_npy
 from frkit.io.cells import (
-    WITH_FRAME,
     is_number_column,
     refuse_cells,
+    refuse_repeated_index,
     to_numbers,
     without_words,
 )
@@ -245,17 +245,12 @@ def _find_people(lines, identity, rule):
 def _ask_about_others(lines):
     """Ask about columns without a usual name; others may be further scores, too."""
     roles, table = lines.roles, lines.table
-    require(
-        "" not in table or is_number_column(table[""]) or table[""].is_unique,
-        "the first column has no name, and its labels occur again: name it, as in "
-        f"fk.open_data(frame.rename(columns={{frame.columns[0]: 'model'}})), {WITH_FRAME}; an "
-        "index by frame.rename_axis('model')",
-    )
     others = roles.free(table)
     if roles.from_user & {"genuine", "impostor"}:  # other columns are not the truth
         others = [name for name in others if truth_of(name) not in TRUTH]
     scores = [] if roles.from_user & {*WORDS} else fractions(table[others])
     ask_about_others(roles, table, others, scores)
+    refuse_repeated_index(table)
 
 
 def _with_labels(labels, lines, attributes):
@@ -360,13 +355,22 @@ def _refuse_differing(lines):
         for name in roles.free(lines.table)
         if 1 < lines.table[name].nunique() <= MOST_MODELS
     ]
-    if not roles.from_user & {*SIDES}:
-        people = dict(zip(WHO, map(roles.column, SIDES)))
-        answers.append({"columns": dict.fromkeys(SIDES) if lines.people else people})
+    if not roles.from_user & {*SIDES} and _name_several(images, lines.people):
+        answers.append({"columns": dict.fromkeys(SIDES)})
+    elif genuine is None or np.array_equal(images.is_same(), genuine):
+        answers.append({"columns": dict(zip(WHO, map(roles.column, SIDES)))})
     first, second = differing
     pair = listed(images.names[[images.probe[first], images.reference[first]]])
     where = f"lines {lines.table.index[first]} and {lines.table.index[second]}"
     raise InputError(f"the pair {pair} {what} ({where}): {TWO_SCORES}", answers)
+
+
+def _name_several(images, people):
+    """Return whether one name of an image stands beside two people, as numbers within people do."""
+    if not people:
+        return False
+    both = pd.DataFrame({"image": images.both(), "person": people.both()}).drop_duplicates()
+    return not both["image"].is_unique
 
 
 # --- scores from a separate file ------------------------------------------------------------------

@@ -26,13 +26,14 @@ FLAGS = frozenset(
     "non si sí sim tak nie não nao nee да нет pos neg gen imp".split()
 )
 ROWS_ALIKE = (
-    "what do {0} say? Every row counts alike, as one image, or as one comparison, of one model. "
-    "Rows of several models have the role model. Rows of other parts such as training, of attacks "
-    "or failures, or copies such as flips and frames are left out by keeping others, as in "
-    "frame[frame[{1!r}] == LABEL]; a row that stands for several is repeated by fk.open_data("
-    "frame.loc[frame.index.repeat(frame[{1!r}])].reset_index(drop=True).drop(columns={1!r})), "
-    f"{WITH_FRAME}. An eye, a finger or a site belongs to the name of a person. Others are labels, "
-    "or mean nothing"
+    "what do {0} say? Every row counts alike, as one image, or one comparison, of one model\n"
+    "  where rows are of other parts, attacks, failures, flips or frames, keep the right ones: "
+    "frame[frame[{1!r}] == LABEL]\n"
+    "  where a row stands for several, repeat it: fk.open_data(frame.loc[frame.index.repeat("
+    "frame[{1!r}])].reset_index(drop=True).drop(columns={1!r}))\n"
+    "  where they are eyes, fingers or sites, these belong to the names of people\n"
+    f"  ({WITH_FRAME})\n"
+    "  where they are models, labels, further scores or nothing, a call below says so"
 )
 GAP = "..."  # a column that a question leaves open
 SAMPLE = 2000  # rows that show what a column contains

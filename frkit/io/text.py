@@ -138,7 +138,8 @@ def _refuse_line(row):
     cells = re.split("[,;|\\t ]+", row.text)
     if any(map(is_known_name, cells)) and not any(map(is_number, cells)):  # it is the header
         why = "titles above it are left out by "
-        why += f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}))"
+        why += f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}, sep=None, "
+        why += "engine='python'))"
     raise InputError(
         f"line {row.number} has {row.actual_columns} cells; the first line has "
         f"{row.expected_columns} cells: {why}"

@@ -156,7 +156,8 @@ def test_two_files_of_one_kind_with_names_are_one_table(tmp_path):
     with pytest.raises(fk.InputError, match="one number in each line.*pd.concat"):
         fk.open_data(files)
     genuine, impostor = map(pd.read_csv, files)
-    both = pd.concat([genuine.assign(genuine=1), impostor.assign(genuine=0)])
+    kinds = [genuine.assign(genuine=1), impostor.assign(genuine=0)]
+    both = pd.concat(kinds, ignore_index=True)
     np.testing.assert_allclose(frr_of(fk.open_data(both, columns=OF_IMAGES)), right_frr())
 
 

@@ -100,8 +100,8 @@ def test_demo_data_come_with_the_wheel(tmp_path, monkeypatch):
 
 def test_labels_stand_in_the_order_of_the_file(tmp_path):
     """And not in another one in each process: the app chooses the first."""
-    names = [f"group {number}" for number in (3, 1, 4, 0, 5, 9, 2, 6)]
+    names = [f"age {number}" for number in (3, 1, 4, 0, 5, 9, 2, 6)]
     arrays = {"embedding": np.eye(4), "identity": ["a", "a", "b", "b"]}
     np.savez(tmp_path / "faces.npz", **arrays, **dict.fromkeys(names, ["x", "x", "y", "y"]))
     coords = [*fk.open_data(tmp_path / "faces.npz").coords]
-    assert [name for name in coords if name.startswith("group")] == names
+    assert [name for name in coords if name.startswith("age")] == names

@@ -46,10 +46,14 @@ def lines_of_numbers(path):
     pd.DataFrame({"subject": PEOPLE, "vec": vectors}).to_csv(path, index=False)
 
 
+def without_header(path):
+    pd.DataFrame(np.hstack([EMBEDDING, EMBEDDING]), IMAGES).to_csv(path, header=False)
+
+
 FACES = {
     "lines.csv": lines_of_numbers,
     "names in the index.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path),
-    "no header.csv": lambda path: pd.DataFrame(EMBEDDING, IMAGES).to_csv(path, header=False),
+    "no header.csv": without_header,
     "numbered.csv": lambda path: pd.DataFrame(EMBEDDING).assign(label=CODES).to_csv(path),
     "arrays.hdf5": in_hdf5,
     "structs.parquet": with_structs,
@@ -250,7 +254,7 @@ def test_scores_with_two_values_are_noticed_as_decisions():
 def test_parts_that_nobody_named_are_asked_about():
     frame = pd.DataFrame(EMBEDDING).add_prefix("f").assign(identity=PEOPLE)
     frame["split"] = np.resize(["train"] * 24 + ["test"] * 24, 48)
-    with refused("split", "training"):
+    with refused("split", "parts"):
         fk.open_data(frame)
     assert "split" in fk.open_data(frame, columns={"split": "split"}).coords
     fk.open_data(frame[:24])  # one part only

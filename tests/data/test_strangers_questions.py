@@ -126,7 +126,8 @@ def test_the_same_pairs_of_several_models_are_asked_about(form, name, labels):
     table = pd.concat([rows.assign(**{name: labels[0]}), second.assign(**{name: labels[1]})])
     if form == "pair by pair":
         table = table.sort_index(kind="stable")
-    _, calls = asked_about(table.reset_index(drop=True))
+    table = table.reset_index(drop=True)
+    _, calls = asked_about(table)
     scores, _ = scores_of(run(calls[0], frame=table))
     np.testing.assert_allclose(scores, [SCORES, SCORES + noise])
     assert scores_of(run(calls[1], frame=table))[0].shape == (2 * len(SCORES),)
@@ -745,6 +746,80 @@ def test_people_without_a_header_are_read_by_the_call_that_is_proposed(tmp_path,
     np.testing.assert_allclose(scores, SCORES)
     np.testing.assert_array_equal(genuine, SAME)
     assert {*pairs["images"].identity.values} == {*PEOPLE}
+
+
+@pytest.mark.parametrize(
+    "truth, odd",
+    [("match", "yes"), ("label", "yes"), ("match", "unsure"), ("target", "5"), ("label", "header")],
+)
+def test_an_odd_word_among_flags_is_left_out_by_the_line(tmp_path, truth, odd):
+    """Or it is a word of truth beside numbers, which counts."""
+    table = LABELLED.rename(columns={"genuine": truth}).astype({truth: str})
+    extra = pd.DataFrame({"score": ["0.7"], truth: [truth if odd == "header" else odd]})
+    if odd == "header":
+        extra["score"] = "score"
+    path = tmp_path / "list.csv"
+    pd.concat([table.astype(str)[:900], extra, table.astype(str)[900:]]).to_csv(path, index=False)
+    if odd == "yes":
+        assert scores_of(fk.open_data(path))[1].sum() == SAME.sum() + 1
+        return
+    message, _ = asked_about(path)
+    if odd != "header":
+        assert "line 902" in message
+    line = line_in(message, "fk.open_data(frame[frame")
+    scores, genuine = scores_of(run(line, frame=pd.read_csv(path).astype({"score": str})))
+    np.testing.assert_array_equal(genuine, SAME)
+    np.testing.assert_allclose(scores, SCORES)
+
+
+@pytest.mark.parametrize("name", ["group", "gender", "race"])
+def test_labels_in_one_column_of_a_list_are_asked_about(name):
+    """Of the pair, of the probe, or models under that name."""
+    table = NAMED.assign(**LABELLED)
+    both = pd.concat([table.assign(**{name: "a"}), table.assign(**{name: "b"}, score=SCORES**3)])
+    _, calls = asked_about(both.reset_index(drop=True).drop(columns=["image1", "image2"]))
+    assert any(f"'model': '{name}'" in call for call in calls)
+    _, calls = asked_about(table.assign(**{name: np.where(WHO[FIRST] < 5, "a", "b")}))
+    pairs = run(calls[0], frame=table.assign(**{name: np.where(WHO[FIRST] < 5, "a", "b")}))
+    assert name in pairs["images"]
+
+
+@pytest.mark.parametrize("form", ["list", "faces"])
+def test_tables_below_each_other_with_their_row_numbers_are_no_one_table(tmp_path, form):
+    if form == "list":
+        one = LABELLED
+        other = LABELLED.assign(score=SCORES + 0.1 * RNG.normal(size=len(SCORES)))
+    else:
+        one = pd.DataFrame(VECTORS).add_prefix("f").assign(identity=PEOPLE)
+        other = pd.DataFrame(VECTORS**3).add_prefix("f").assign(identity=PEOPLE)
+    frame = pd.concat([one, other])
+    path = tmp_path / "both.csv"
+    frame.to_csv(path)
+    for source, read in ((frame, frame.rename_axis("").reset_index()), (path, pd.read_csv(path))):
+        message, _ = asked_about(source)
+        named = line_in(message)
+        with pytest.raises(fk.InputError) as question:  # what is model?
+            run(named, frame=read)
+        assert "'model'" in str(question.value)
+        dropped = line_in(message[message.index(named) + len(named) :])
+        run(dropped, frame=read)
+
+
+def test_scores_and_qualities_without_a_header_are_no_embeddings(tmp_path):
+    path = tmp_path / "scores.txt"
+    quality = RNG.uniform(size=len(SCORES)).round(3)
+    table = pd.DataFrame({"a": PEOPLE[FIRST], "b": PEOPLE[SECOND], "s": SCORES, "q": quality})
+    table.to_csv(path, sep=" ", header=False, index=False)
+    message, calls = asked_about(path)
+    assert not any("embedding" in call for call in calls)
+
+
+def test_pooled_models_are_no_answer_where_one_pair_has_two_scores():
+    """Which has other images of the same people only where names of images say so little."""
+    both = pd.concat([NAMED.assign(**LABELLED)] * 2, ignore_index=True)
+    both["score"] += np.repeat([0, 0.1], len(SCORES))
+    for table in (both, both.assign(id1=[*PEOPLE[FIRST]] * 2, id2=[*PEOPLE[SECOND]] * 2)):
+        assert asked_about(table)[1] == []
 
 
 def test_numbers_of_images_of_each_person_name_no_images():

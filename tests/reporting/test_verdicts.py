@@ -36,7 +36,8 @@ def three_groups(rates, people=250, seed=0, best="", groups="ABC"):
     table = pd.concat(frames, ignore_index=True)
     for side in ("id1", "id2"):
         table[side] = table.group1 + table[side].astype(str)
-    return fk.open_data(table.assign(genuine=table.id1 == table.id2), missing=[])
+    table["genuine"] = table.id1 == table.id2
+    return fk.open_data(table, missing=[], columns={"group": ["group1", "group2"]})
 
 
 def report_of_groups(data, **options):
