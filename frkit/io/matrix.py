@@ -62,6 +62,11 @@ OF_IMAGES = (
     "the matrix is symmetric, so a row and a column of one name are one image, and no two images "
     "of one person"
 )
+OTHER_NAMES = (
+    "the matrix is symmetric, so row i and column i are one image, compared with itself; but their "
+    "names or people differ, or same_images=False says that they are two: give them one name on "
+    "both sides, as in frame.set_axis(frame.index, axis=1), or say same_images=True"
+)
 NOBODY_SHARED = (
     "no name is on a row and on a column, so nothing says which pairs are genuine. Where rows are "
     "images and columns are people, say whom the rows show, in their order: "
@@ -171,18 +176,20 @@ def score_matrix(
             table.index = f"{side}/" + table.index
     if _are_one_set(probes, references, has_names, same_images):
         references = probes
+    is_symmetric = _is_symmetric(scores, missing)
+    require(references is probes or not is_symmetric or scores.shape[0] < FEWEST_ROWS, OTHER_NAMES)
     images = probes.index, references.index
     is_part = isinstance(scores, np.ndarray) and {*probes.index} != {*references.index}
     refuse_half(scores, *images, equal_cells=is_part)
     ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
-    if has_names and same_images is None and isinstance(scores, np.ndarray):
+    if has_names and same_images is None and isinstance(scores, np.ndarray) and not is_symmetric:
         _ask_about_equal_names(scores, probes, references, missing, distance)
     side = block_side(max(scores.shape))
     lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
     lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
     attrs = {
         "similarity": "given",
-        "symmetric": int(references is probes and _is_symmetric(scores, missing)),
+        "symmetric": int(references is probes and is_symmetric),
         "distance": int(distance),
         "long_name": "similarity score",
     }
@@ -283,7 +290,7 @@ def _ask_about_equal_names(scores, probes, references, missing, distance):
     sides, shown = shown_scores(scores, None, both, missing, distance)
     images = sides["image"]
     is_self = images.is_same() & np.isfinite(shown)
-    if is_self.sum() < FEWEST_ROWS or _is_symmetric(scores, missing):
+    if is_self.sum() < FEWEST_ROWS:
         return
     is_genuine = sides["identity"].is_same()
     area, _ = share_above(shown[is_genuine], is_self[is_genuine])

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, require
+from frkit.base import listed, require, warn
 from frkit.data.files import not_read
 from frkit.data.labels import clean_labels
 from frkit.data.sides import SIDES, WHO
@@ -156,11 +156,24 @@ def _arrays(contents, missing):
     header = as_written(table.columns[1:], ids)
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
     if occur_again(rows) or occur_again(columns):
+        _warn_of_columns(rows, columns)
         return {CELLS: values} | dict(zip(WHO, (rows, columns)))
     places = pd.Index(columns)
     if places.is_unique and {*rows} == {*columns}:  # in one order
         values, columns = values[:, places.get_indexer(rows)], rows
     return {CELLS: values, "probe_image": rows, "reference_image": columns}
+
+
+def _warn_of_columns(rows, columns):
+    """Warn of columns of scores of people who are on no row, while others are."""
+    is_stranger = ~np.isin(columns, rows)
+    if 0 < is_stranger.sum() < len(columns) / 2:
+        names = np.unique(columns[is_stranger]).tolist()
+        warn(
+            f"columns {listed(names)} are taken as people who are on no row, and make impostor "
+            "pairs; if they are labels or measurements, leave them out by fk.open_data("
+            f"frame.drop(columns={names}))"
+        )
 
 
 def _is_text(column):
@@ -204,7 +217,10 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
     labels = _labels_of_sides(columns, roles.free(columns), columns[name].shape)
     if not roles.scores():
         role = role_of_score(name)
+        who, _ = _labels(columns, roles)
+        of_user = [[*map(np.size, both)] for both in who.values()]
         has_sides = role or any(probe != other for probe, other in labels.values())
+        has_sides = has_sides or [*columns[name].shape] in of_user
         if not is_certain and (not has_sides or simplified(name) in NAMES["embedding"]):
             return None
         roles.columns[role or "score"] = [name]

@@ -1,6 +1,7 @@
 """Score matrices: values, ids of both sides, and failed comparisons."""
 
 import pickle
+import re
 import tracemalloc
 
 import dask.array as da
@@ -61,7 +62,7 @@ def test_an_npy_matrix_stays_on_disk_until_it_is_computed(tmp_path, dtype):
 
 
 def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
-    np.save(tmp_path / "s.npy", np.zeros((2000, 2000)))
+    np.save(tmp_path / "s.npy", np.tile(np.arange(2000.0), (2000, 1)))
     (tmp_path / "ids.txt").write_text("\n".join(str(k // 2) for k in range(2000)))
     options = {"labels": tmp_path / "ids.txt", "same_images": False}
     options["columns"] = {"score": "all cells"}
@@ -73,7 +74,8 @@ def test_a_large_matrix_is_neither_loaded_nor_sent(tmp_path):
     tracemalloc.stop()
     assert peak < values.nbytes / 3
     assert len(task) < 1e5
-    np.testing.assert_array_equal(pickle.loads(task)[:3, 1990:].compute(), np.zeros((3, 10)))
+    rows = np.tile(np.arange(1990.0, 2000), (3, 1))
+    np.testing.assert_array_equal(pickle.loads(task)[:3, 1990:].compute(), rows)
 
 
 IDS = [*"aabbccdd"]
@@ -353,15 +355,63 @@ def test_repeated_ids_that_pandas_numbered_are_people(tmp_path):
 
 
 def test_other_images_of_the_same_people_are_a_set_of_their_own():
-    """A symmetric matrix of two sets of images, as of eyes: its diagonal has genuine pairs."""
+    """As of eyes: the diagonal of the square has genuine pairs."""
     people = np.repeat(["a", "b", "c", "d"], 3)
     left, right = ([f"{who}_{k}_{eye}" for k, who in enumerate(people)] for eye in "LR")
     values = np.random.default_rng(0).normal(size=(12, 12)) + (people[:, None] == people)
-    scores = fk.score_matrix(values + values.T, people, people, probe=left, reference=right)
+    scores = fk.score_matrix(values, people, people, probe=left, reference=right)
     assert scores.reference.values.tolist() == right and scores.symmetric == 0
     who = scores["probe_identity"].values[:, None] == scores["reference_identity"].values
     rates = fk.evaluate(scores, threshold=[0.5], weighting="pair")["empirical"]
     assert rates.frr.item() == pytest.approx(np.mean(scores.values[who] <= 0.5))
+
+
+@pytest.mark.parametrize("form", ["endings", "folders", "numbers", "same_images"])
+def test_a_symmetric_matrix_has_no_second_set_of_images(form):
+    """Its diagonal, images with themselves, would be genuine, and each pair would count twice."""
+    people = np.repeat([*"abcdefgh"], 3)
+    values = np.random.default_rng(0).normal(size=(24, 24))
+    values += values.T
+    names = np.array([f"{who}_{k}.jpg" for k, who in enumerate(people)])
+    columns = {
+        "endings": [name[:-4] + ".png" for name in names],
+        "folders": [f"other/{name}" for name in names],
+        "numbers": np.arange(24).astype(str),
+        "same_images": None,
+    }[form]
+    options = {"probe": names, "reference": columns}
+    if columns is None:
+        options = {"same_images": False}
+    with refused("symmetric"):
+        fk.score_matrix(values, people, people, **options)
+    values[0, 1] += 1
+    fk.score_matrix(values, people, people, **options)
+
+
+def test_columns_beside_those_of_people_are_noticed(tmp_path):
+    rng = np.random.default_rng(0)
+    probes = np.repeat([*"abcdefgh"], 3)
+    values = rng.normal(size=(24, 8)) + 3 * (probes[:, None] == probes[::3])
+    frame = pd.DataFrame(values, probes, probes[::3])
+    expected = fk.open_data(frame, missing=[])
+    frame["quality"] = rng.uniform(size=24)
+    frame.to_csv(tmp_path / "m.csv")
+    with pytest.warns(fk.DataWarning, match="quality") as notices:
+        fk.open_data(tmp_path / "m.csv", missing=[])
+    (line,) = re.findall(r"fk.open_data\((frame.drop.*?\]\))", str(notices[0].message))
+    read = fk.open_data(eval(line, {"frame": frame}), missing=[])
+    np.testing.assert_array_equal(read, expected)
+
+
+@pytest.mark.parametrize("names", [("query", "target"), ("rows", "cols")])
+def test_a_matrix_of_any_name_has_the_sides_that_the_user_gives(tmp_path, names):
+    people = np.repeat([*"abcdefgh"], 3)
+    values = np.random.default_rng(0).normal(size=(24, 16))
+    values += 3 * (people[:, None] == people[:16])
+    np.savez(tmp_path / "m.npz", S=values, **dict(zip(names, (people, people[:16]))))
+    roles = dict(zip(("probe_identity", "reference_identity"), names))
+    scores = fk.open_data(tmp_path / "m.npz", columns=roles)
+    assert ids(scores) == (people.tolist(), people[:16].tolist())
 
 
 def test_a_mark_in_one_row_of_a_large_matrix_is_asked_about():
