@@ -148,8 +148,6 @@ def score_matrix(
     >>> fk.score_matrix([[9.0, 1.0], [0.0, 7.0]], people, people, same_images=False).shape
     (2, 2)
     """
-    import dask.array as da
-
     require_one_of("failed", failed, FAILED)
     require_flag("distance", distance)
     require_flag("same_images", bool(same_images) if same_images is None else same_images)
@@ -160,10 +158,57 @@ def score_matrix(
         is_pair = isinstance(both, (tuple, list)) and len(both) == 2
         require(is_pair, f"attributes[{name!r}] must be labels of both sides, as in {ATTRIBUTES}")
     labels |= attributes
-    scores, names = _checked(values), _names_of_matrix(values)
     _check_both_sides(labels)
+    scores, names = _checked(values), _names_of_matrix(values)
     if probe is None and all(rows is not None and rows.is_unique for rows in names):
         labels["image"] = [np.asarray(rows, str) for rows in names]
+    probes, references = _both_sides(scores, labels, names, same_images)
+    is_symmetric = _is_symmetric(scores, missing)
+    require(references is probes or not is_symmetric or scores.shape[0] < FEWEST_ROWS, OTHER_NAMES)
+    is_in_memory = isinstance(scores, np.ndarray)
+    is_part = is_in_memory and {*probes.index} != {*references.index}
+    refuse_half(scores, probes.index, references.index, equal_cells=is_part)
+    ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
+    if is_in_memory:
+        of_images = labels["image"][0] is not None and same_images is None and not is_symmetric
+        _check_pairs(scores, probes, references, of_images, missing, distance)
+    attrs = {
+        "similarity": "given",
+        "symmetric": int(references is probes and is_symmetric),
+        "distance": int(distance),
+        "long_name": "similarity score",
+    }
+    lazy = _in_blocks(scores, missing, distance)
+    if is_in_memory:
+        _warn_of_failed(lazy, probes, references, attrs["symmetric"], failed)
+    if failed == "rejected":
+        lazy, attrs[REJECTED] = _with_failed_rejected(lazy)
+    of_probes, of_references = (
+        {name: column.to_numpy(str) for name, column in table.reset_index(names="image").items()}
+        for table in (probes, references)
+    )
+    return labelled_tensor(lazy, of_probes, of_references, attrs)
+
+
+def _in_blocks(scores, missing, distance):
+    """Return scores as lazy blocks, larger = more alike, NaN where missing."""
+    import dask.array as da
+
+    side = block_side(max(scores.shape))
+    lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
+    return da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
+
+
+def _with_failed_rejected(lazy):
+    """Return scores in which failed comparisons are just below all others, and that score."""
+    import dask.array as da
+
+    lowest = float(below(*da.compute(da.nanmin(lazy), da.nanmax(lazy))))
+    return da.where(da.isnan(lazy), lowest, lazy), lowest
+
+
+def _both_sides(scores, labels, names, same_images):
+    """Return the labels of probes and of references by names of images; one table where equal."""
     probes, references = (
         _labels_of_side(labels, number, rows, n)
         for number, (rows, n) in enumerate(zip(names, scores.shape))
@@ -174,41 +219,8 @@ def score_matrix(
     if has_names and same_images is False:
         for side, table in zip(SIDES, (probes, references)):
             table.index = f"{side}/" + table.index
-    if _are_one_set(probes, references, has_names, same_images):
-        references = probes
-    is_symmetric = _is_symmetric(scores, missing)
-    require(references is probes or not is_symmetric or scores.shape[0] < FEWEST_ROWS, OTHER_NAMES)
-    images = probes.index, references.index
-    is_part = isinstance(scores, np.ndarray) and {*probes.index} != {*references.index}
-    refuse_half(scores, *images, equal_cells=is_part)
-    ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
-    if has_names and same_images is None and isinstance(scores, np.ndarray) and not is_symmetric:
-        _ask_about_equal_names(scores, probes, references, missing, distance)
-    side = block_side(max(scores.shape))
-    lazy = scores if is_lazy(scores) else da.from_array(scores, chunks=side)
-    lazy = da.map_blocks(failed_as_nan, lazy, missing, distance, dtype=float).rechunk(side)
-    attrs = {
-        "similarity": "given",
-        "symmetric": int(references is probes and is_symmetric),
-        "distance": int(distance),
-        "long_name": "similarity score",
-    }
-    if isinstance(scores, np.ndarray):
-        _warn_of_failed(lazy, probes, references, attrs["symmetric"], failed)
-    if failed == "rejected":
-        lowest, highest = da.compute(da.nanmin(lazy), da.nanmax(lazy))
-        attrs[REJECTED] = float(below(lowest, highest))
-        lazy = da.where(da.isnan(lazy), attrs[REJECTED], lazy)
-    of_probes, of_references = (
-        {name: column.to_numpy(str) for name, column in table.reset_index(names="image").items()}
-        for table in (probes, references)
-    )
-    if isinstance(scores, np.ndarray):
-        both = {name: (probes[name], references[name]) for name in probes}
-        sides, shown = shown_scores(scores, images, both, missing, distance)
-        who = sides.pop("identity")
-        warn_of_strangers(shown, who.is_same(), who, sides)
-    return labelled_tensor(lazy, of_probes, of_references, attrs)
+    are_one = _are_one_set(probes, references, has_names, same_images)
+    return probes, probes if are_one else references
 
 
 def _checked(values):
@@ -283,17 +295,32 @@ def _are_one_set(probes, references, has_names, same_images):
     return bool(same_images)
 
 
-def _ask_about_equal_names(scores, probes, references, missing, distance):
-    """Ask whether equal names of both sides are one image, if it is hardly like itself."""
-    both = {"identity": (probes["identity"], references["identity"])}
+def _check_pairs(scores, probes, references, of_images, missing, distance):
+    """Ask about equal names that may be two images; warn of people whose images are unlike.
+
+    of_images : whether equal names are taken as one image, though nothing says so
+    """
+    both = {name: (probes[name], references[name]) for name in probes}
     both["image"] = probes.index, references.index
-    sides, shown = shown_scores(scores, None, both, missing, distance)
+    sides, shown = shown_scores(scores, both, missing, distance)
+    if of_images:
+        _ask_about_equal_names(shown, sides)
+    shown[sides.pop("image").is_same()] = np.nan
+    people = sides.pop("identity")
+    warn_of_strangers(shown, people.is_same(), people, sides)
+
+
+def _ask_about_equal_names(scores, sides):
+    """Ask whether equal names of both sides are one image, if it is hardly like itself.
+
+    scores, sides : as `shown_scores` returns them
+    """
     images = sides["image"]
-    is_self = images.is_same() & np.isfinite(shown)
+    is_self = images.is_same() & np.isfinite(scores)
     if is_self.sum() < FEWEST_ROWS:
         return
     is_genuine = sides["identity"].is_same()
-    area, _ = share_above(shown[is_genuine], is_self[is_genuine])
+    area, _ = share_above(scores[is_genuine], is_self[is_genuine])
     name = images.names[images.probe[is_self][0]]
     why = EQUAL_NAMES.format(str(name), area)
     require(area > LIKE_ITSELF, why, [{"same_images": answer} for answer in (True, False)])
@@ -365,8 +392,9 @@ def ask_whom(values, names, missing=None, same_images=None, distance=False):
     if same_images is False:
         require(not is_symmetric, f"{OF_IMAGES}: leave the option same_images out")
         return
-    sides, scores = shown_scores(values, names, {"image": names}, missing, distance)
+    sides, scores = shown_scores(values, {"image": names}, missing, distance)
     images = sides["image"]
+    scores[images.is_same()] = np.nan
     why, answers = NOBODY_SHARED, {}
     if np.isin(*names).any():
         why, answers = IMAGES_OR_PEOPLE.format(str(images.names[0])), {"same_images": False}
@@ -394,20 +422,19 @@ def check_direction(tensor, name):
 
 def shown_kinds(tensor):
     """Return some scores of a tensor, and whether they are genuine."""
-    images, people = ([tensor[role].values for role in roles] for roles in (SIDES, WHO))
-    sides, scores = shown_scores(tensor.data, images, {"who": people}, tensor.attrs.get(REJECTED))
-    return scores, sides["who"].is_same()
+    labels = {roles: [tensor[role].values for role in roles] for roles in (SIDES, WHO)}
+    sides, scores = shown_scores(tensor.data, labels, tensor.attrs.get(REJECTED))
+    is_self = sides[SIDES].is_same()
+    return scores[~is_self], sides[WHO].is_same()[~is_self]
 
 
-def shown_scores(values, images, labels, missing=None, is_distance=False):
-    """Return labels of both sides of some scores, and these scores: NaN of an image with itself.
+def shown_scores(values, labels, missing=None, is_distance=False):
+    """Return labels of both sides of some scores, and these scores, NaN where they are missing.
 
     Parameters
     ----------
     values : array, (probe, reference)
         Of one on disk, some rows are read.
-    images : pair of arrays of str or None
-        Names of images.
     labels : dict of str to pair of arrays of str
     missing : float, sequence of float or None
         Marks of failed comparisons.
@@ -422,16 +449,13 @@ def shown_scores(values, images, labels, missing=None, is_distance=False):
     n_rows, n_columns = values.shape
     step = max(1, min(n_rows * n_columns // SHOWN_SCORES, n_rows // FEWEST_ROWS))
     rows = np.arange(0, n_rows, step)
-    scores = np.array(values[::step], float)
-    if images is not None:
-        probes, references = map(np.asarray, images)
-        scores[probes[rows, None] == references] = np.nan
+    scores = failed_as_nan(np.asarray(values[::step]), missing, is_distance)
     sides = {}
     for name, both in labels.items():
         codes, distinct = pd.factorize(np.concatenate(both))
         probe, reference = np.split(codes, [n_rows])
         sides[name] = Sides(probe[rows].repeat(n_columns), np.tile(reference, len(rows)), distinct)
-    return sides, failed_as_nan(scores, missing, is_distance).ravel()
+    return sides, scores.ravel()
 
 
 def _scores_with_ends(scores, missing):

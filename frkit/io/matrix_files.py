@@ -49,13 +49,12 @@ NO_MATRIX = (
 def matrix_of_contents(contents, options):
     """Return the score matrix of a file or table; options : of `open_data`."""
     missing, labels = options.get("missing"), options.get("labels")
-    identity = options.get("identity")
-    pattern = identity if is_pattern(identity) else None
+    pattern = options.get("identity") if is_pattern(options.get("identity")) else None
     arrays = _arrays(contents, missing)
     are_named = any(np.ndim(array) == 1 for array in arrays.values())
     if labels is not None and not are_named:
         arrays |= {name: column.to_numpy() for name, column in labels_in_order(labels).items()}
-    user_columns = both_sides(options.get("columns"), None if pattern else identity)
+    user_columns = both_sides(options.get("columns"), None if pattern else options.get("identity"))
     roles = matrix_roles(arrays, user_columns, is_certain=True)
     not_read([name for name in roles.free(arrays) if np.ndim(arrays[name]) == 2], NO_SCORES)
     who, attributes = _labels(arrays, roles)
@@ -67,26 +66,34 @@ def matrix_of_contents(contents, options):
             who["identity"] = attributes.pop("identity")
             roles.who = "by the table of labels"
     [name] = roles.scores()
-    reading = {"missing": missing, "same_images": options.get("same_images")}
-    reading["distance"] = bool(roles.column("distance"))
-    if "identity" not in who and "image" in who:
+    reading = {
+        "missing": missing,
+        "same_images": options.get("same_images"),
+        "distance": bool(roles.column("distance")),
+    }
+    if not who:
+        _ask_who(arrays, roles, name, are_named or labels is not None)
+    if "identity" not in who:
         ask_whom(arrays[name], who["image"], **reading)
         who = {"identity": who["image"]}
-    if not who:
-        answers = [] if are_named or labels is not None else [{"labels": "..."}]
-        is_square = len({*arrays[name].shape}) == 1
-        one_array = [{"identity": "..."}] if is_square else []
-        roles.ask(arrays, NO_PEOPLE, dict.fromkeys(WHO, "..."), *one_array, answers=answers)
     others = [name for name in roles.free(arrays) if np.ndim(arrays[name]) == 1]
     ask_about_others(roles, arrays, others, why=OTHERS)
     images = dict(zip(SIDES, who.get("image", ())))
-    failed = options.get("failed", FAILED[0])
+    reading["failed"] = options.get("failed", FAILED[0])
     scores = score_matrix(
-        arrays[name], *who["identity"], attributes=attributes, failed=failed, **images, **reading
+        arrays[name], *who["identity"], attributes=attributes, **images, **reading
     )
     if not roles.from_user & {*OPPOSITE}:
         check_direction(scores, name)
     return scores.assign_attrs(roles.attrs())
+
+
+def _ask_who(arrays, roles, name, has_labels):
+    """Ask who is on the rows and columns of a matrix, where no array says it."""
+    is_square = len({*arrays[name].shape}) == 1
+    remedies = [dict.fromkeys(WHO, "..."), {"identity": "..."}]
+    answers = [] if has_labels else [{"labels": "..."}]
+    roles.ask(arrays, NO_PEOPLE, *remedies[: 1 + is_square], answers=answers)
 
 
 def _labels(arrays, roles):
@@ -133,26 +140,34 @@ def _arrays(contents, missing):
         return dict(contents.data)
     table = without_words(contents.data, missing)
     numbered = [name for name in table if name.isdigit()]
-    if are_places(numbered) and len(table) == len(numbered):  # a square without names of columns
-        values = np.column_stack([to_numbers(table[name]) for name in numbered])
-        labels = {name or "names": table[name] for name in table if name not in numbered}
-        if "" in table and not are_names_of_rows(table[""]):
-            del labels["names"]
-        return {CELLS: values} | {name: column.to_numpy() for name, column in labels.items()}
+    is_square = are_places(numbered) and len(table) == len(numbered)
+    return _numbered_square(table, numbered) if is_square else _named_table(table)
+
+
+def _numbered_square(table, numbered):
+    """Return the scores of a square whose columns are numbered, and its columns of labels."""
+    values = np.column_stack([to_numbers(table[name]) for name in numbered])
+    labels = {name or "names": table[name] for name in table if name not in numbered}
+    if "" in table and not are_names_of_rows(table[""]):
+        del labels["names"]
+    return {CELLS: values} | {name: column.to_numpy() for name, column in labels.items()}
+
+
+def _named_table(table):
+    """Return scores with the names of rows, the first column, and of columns, the header."""
     require(
         len(table.columns) > 1,
         "a matrix has names in its first column, and scores in others; this file has one column",
     )
-    ids = table.iloc[:, 0].rename("the probes' ids")
-    columns = [table.iloc[:, number] for number in range(1, len(table.columns))]
-    texts = [column.name for column in columns if _is_text(column)]
+    texts = [name for name, column in [*table.items()][1:] if _is_text(column)]
     require(
         not texts,
         f"columns {listed(texts)} are no scores, and a matrix has names in its first column alone: "
         f"fk.open_data(frame.set_index({texts[:1]!r})[columns], kind='matrix') takes those of rows "
         "from another one",
     )
-    values = np.column_stack([*map(to_numbers, columns)])
+    ids = table.iloc[:, 0].rename("the probes' ids")
+    values = np.column_stack([to_numbers(column) for _, column in [*table.items()][1:]])
     header = as_written(table.columns[1:], ids)
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
     if occur_again(rows) or occur_again(columns):
