@@ -68,10 +68,12 @@ OTHER_NAMES = (
     "both sides, as in frame.set_axis(frame.index, axis=1), or say same_images=True"
 )
 NOBODY_SHARED = (
-    "no name is on a row and on a column, so nothing says which pairs are genuine. Where rows are "
-    "images and columns are people, say whom the rows show, in their order: "
-    "fk.score_matrix(frame.to_numpy(), people_of_rows, frame.columns) with frame = "
-    "pd.read_csv(path, index_col=0)"
+    "no name is on a row and on a column, so nothing says which pairs are genuine\n"
+    "  where rows are images and columns are people, say whom the rows show, in their order: "
+    "fk.score_matrix(frame.to_numpy(), people_of_rows, frame.columns)\n"
+    "  where both are the same images in one order: fk.open_data(frame.set_axis(frame.index, "
+    "axis=1), kind='matrix')\n"
+    "  (with frame = pd.read_csv(path, index_col=0))"
 )
 DISTANCES = (
     "scores of one person are not clearly higher than those of strangers: are these distances?"

@@ -26,9 +26,10 @@ SHOWN = 30  # rows and columns that show what a table contains
 NO_NAMES = "a pattern reads names of images, but it is not clear which arrays have them"
 NO_PEOPLE = (
     "no array says who is on each row and each column of the matrix; a table of labels may have a "
-    "row for each image; in Python also fk.score_matrix(values, identity, identity, "
-    "same_images=True). Scores of "
-    "pairs (rows) by models (columns) are fk.pairs(values.T, labels, model=['a', 'b'])"
+    "row for each image\n"
+    "  where both sides are the same images: fk.score_matrix(values, identity, identity, "
+    "same_images=True)\n"
+    "  where rows are pairs and columns are models: fk.pairs(values.T, labels, model=['a', 'b'])"
 )
 OTHERS = (
     "nothing says what {0} may be. Labels of images or people, such as groups, are attributes, and "
@@ -37,12 +38,12 @@ OTHERS = (
 )
 NO_SCORES = "only one array has the scores; one that says which of them count makes others NaN"
 NO_MATRIX = (
-    "no array is clearly a matrix of scores: which one is it? Those of several models are "
-    "fk.open_data({name: fk.score_matrix(data[name], people, people, same_images=True, "
-    "distance='dist' in name) for name in NAMES}), with people = data['labels'] and data = "
-    "np.load(path). A square of scores "
-    "and one of truth are fk.pairs(scores[rows], genuine[rows], *rows), with rows = "
-    "np.triu_indices(len(scores), 1)"
+    "no array is clearly a matrix of scores: which one is it?\n"
+    "  where they are of several models: fk.open_data({name: fk.score_matrix(data[name], people, "
+    "people, same_images=True, distance='dist' in name) for name in NAMES}), with data = "
+    "np.load(path), people = data['labels']\n"
+    "  where one has scores and one the truth: fk.pairs(scores[rows], genuine[rows], *rows), with "
+    "rows = np.triu_indices(len(scores), 1)"
 )
 
 

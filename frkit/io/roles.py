@@ -231,6 +231,7 @@ def ask_about_others(roles, header, names, scores=(), why=ROWS_ALIKE):
     others = [name for name in vary if name in scores or counts[name].max() > 1]
     if not others:
         return
+    scores = [name for name in scores if name in others]
     are_few = [name for name in others if len(counts[name]) <= MOST_MODELS and name not in scores]
     models = [{"model": name} for name in are_few if counts[name].nunique() == 1]
     are_rows = why == ROWS_ALIKE  # and not arrays beside a matrix

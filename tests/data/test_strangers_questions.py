@@ -852,7 +852,7 @@ def test_matrices_of_several_models_in_one_file_get_a_line(tmp_path):
     message, _ = asked_about(path)
     _, calls = asked_about(path, same_images=True)
     one, other = (run(call) for call in calls)
-    people = message.split("people = ")[1].split(" and ")[0]
+    people = message.split("people = ")[1].splitlines()[0]
     with np.load(path) as data:
         names = {"data": data, "people": run(people, data=data)}
         both = run(line_in(message), **names)
