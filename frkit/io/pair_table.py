@@ -28,6 +28,7 @@ from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import names_models, read_by_model
 from frkit.io.names import (
     NAMES,
+    side_columns,
     simplified,
     truth_of,
 )
@@ -249,8 +250,20 @@ def _ask_about_others(lines):
     if roles.from_user & {"genuine", "impostor"}:  # other columns are not the truth
         others = [name for name in others if truth_of(name) not in TRUTH]
     scores = [] if roles.from_user & {*WORDS} else fractions(table[others])
-    ask_about_others(roles, table, others, scores)
+    ask_about_others(roles, table, others, scores, _may_be_images(lines, others))
     refuse_repeated_index(table)
+
+
+def _may_be_images(lines, names):
+    """Return the columns of two sides that have more names than there are people, if any."""
+    if lines.images or not lines.people:
+        return {}
+    for columns in side_columns(names).values():
+        cells = lines.table[[*columns]]
+        n_names = pd.concat([cells[name] for name in cells]).nunique()
+        if n_names > len(lines.people.names) and not fractions(cells):
+            return dict(zip(SIDES, columns))
+    return {}
 
 
 def _with_labels(labels, lines, attributes):
@@ -354,6 +367,7 @@ def _refuse_differing(lines):
         {"columns": {"model": name}}
         for name in roles.free(lines.table)
         if 1 < lines.table[name].nunique() <= MOST_MODELS
+        and lines.table[name].iloc[differing].is_unique
     ]
     if not roles.from_user & {*SIDES} and _name_several(images, lines.people):
         answers.append({"columns": dict.fromkeys(SIDES)})

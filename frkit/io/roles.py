@@ -212,7 +212,7 @@ def some_rows(table):
     return table.iloc[:: max(1, len(table) // SAMPLE)]
 
 
-def ask_about_others(roles, header, names, scores=(), why=ROWS_ALIKE):
+def ask_about_others(roles, header, names, scores=(), images=None, why=ROWS_ALIKE):
     """Ask about columns without a usual name that tell rows apart: they may not be alike.
 
     Parameters
@@ -223,6 +223,8 @@ def ask_about_others(roles, header, names, scores=(), why=ROWS_ALIKE):
         These columns; those that are equal, or distinct, in all rows tell nothing apart.
     scores : sequence of str
         Some of them, which may be scores of further models.
+    images : dict, optional
+        Some of them, which may name the images of both sides.
     why : str
         The question; {0} stands for the columns, and {1!r} for the first of them.
     """
@@ -235,7 +237,8 @@ def ask_about_others(roles, header, names, scores=(), why=ROWS_ALIKE):
     are_few = [name for name in others if len(counts[name]) <= MOST_MODELS and name not in scores]
     models = [{"model": name} for name in are_few if counts[name].nunique() == 1]
     are_rows = why == ROWS_ALIKE  # and not arrays beside a matrix
-    answers = [*models[:are_rows], _as_labels(others, scores)]
+    labels = _as_labels([name for name in others if name not in (images or {}).values()], scores)
+    answers = [*models[:are_rows], labels | (images or {})]
     if scores:
         role = next(filter(roles.column, ("score", "distance")))
         answers.append({role: [*roles.columns[role], *scores]})
