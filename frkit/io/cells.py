@@ -20,6 +20,7 @@ WITH_FRAME = (
     "in np.load(path).items()))"
 )
 MOST_MARKS = 5  # of failed comparisons, in a proposal
+LONGEST = 80  # characters of a cell in a message
 
 
 def several_marks(missing):
@@ -143,6 +144,6 @@ def refuse_cells(column, is_bad, reason, answers=()):
     if np.any(is_bad):
         row = int(np.argmax(is_bad))
         cell = column.iloc[row]
-        cell = "a blank cell" if np.all(pd.isna(cell)) else repr(str(cell))
+        cell = "a blank cell" if np.all(pd.isna(cell)) else repr(str(cell)[:LONGEST])
         where = f"{column.index.name or 'line'} {column.index[row]}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)
