@@ -11,10 +11,10 @@ from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import not_read, reading
 from frkit.data.sides import Sides
 from frkit.io.cells import (
-    are_names_of_rows,
     as_numbers,
     is_number_column,
     refuse_cells,
+    refuse_repeated_index,
     to_numbers,
 )
 from frkit.io.file_contents import names_without_header
@@ -27,6 +27,7 @@ from frkit.io.names import (
     NO_SCORE,
     PREFIXES,
     WEAK,
+    are_places,
     numbered_runs,
     simplified,
     words_of,
@@ -106,13 +107,18 @@ def face_roles(columns, user_columns=None, by_name=False):
 
 def free_labels(roles, columns):
     """Return the columns without a role that have one label for each image."""
-    n_images = np.shape(columns[roles.column("embedding")])[-2]
-    free = {name: np.asarray(columns[name]) for name in roles.free(columns)}
+    shape = np.shape(columns[roles.column("embedding")])[-2:-1]
+    free = {name: columns[name] for name in roles.free(columns)}
     return {
-        name: columns[name]
+        name: values
         for name, values in free.items()
-        if values.shape == (n_images,) and all(np.ndim(cell) == 0 for cell in values[:1])
+        if np.shape(values) == shape and not any(map(_is_vector, values))
     }
+
+
+def _is_vector(cell):
+    """Return whether a cell has several numbers."""
+    return isinstance(cell, (list, tuple, np.ndarray))
 
 
 def _is_unnamed(name):
@@ -218,7 +224,8 @@ def gathered(table, user_columns):
         What the user says; the names of its embeddings are replaced by those that are returned.
     """
     check_header(list(table.columns))
-    if table.columns[0] == "" and are_names_of_rows(table[""]):
+    refuse_repeated_index(table)
+    if table.columns[0] == "" and not are_places(table[""].astype(str).tolist()):
         table = table.rename(columns={"": UNNAMED})
     runs = numbered_runs(list(table.columns))
     names = np.ravel(user_columns.get("embedding") or []).tolist()
@@ -228,12 +235,12 @@ def gathered(table, user_columns):
     blocks = numbered_blocks(table)
     blocks |= {name: runs[name] for name in names if name in runs and name not in table}
     features = {*chain(*blocks.values())}
-    unread = {name: run for name, run in runs.items() if len(run) >= MANY}
-    unread = {name: run for name, run in unread.items() if features.isdisjoint(run)}
-    not_read([*unread], "numbered columns of no embedding that is usual or named")
-    of_user = [source for role, source in user_columns.items() if role != "embedding"]
-    numbered = features.union(*unread.values())
-    others = [name for name in table if name and (name in of_user or name not in numbered)]
+    unread = [name for name, run in runs.items() if len(run) >= MANY and features.isdisjoint(run)]
+    not_read(unread, "numbered columns of no embedding that is usual or named")
+    numbered = features.union(*map(runs.get, unread))
+    others = [
+        name for name in table if name and (name in user_columns.values() or name not in numbered)
+    ]
     columns = {name: _rows_of_lists(table[name]) for name in others}
     for name, block in blocks.items():
         numbers = [to_numbers(table[each], blank=False) for each in block if each not in columns]
@@ -271,7 +278,7 @@ def _is_list(column):
 def _numbers_in(cell):
     """Return the numbers of a list in a cell, as text where JSON or NumPy wrote it."""
     if not isinstance(cell, str):
-        return cell if isinstance(cell, (list, tuple, np.ndarray)) else []
+        return cell if _is_vector(cell) else []
     numbers = re.split(r"[\s,;]+", cell.strip("[] \n"))
     return numbers if cell.startswith("[") or len(numbers) >= MANY else []
 

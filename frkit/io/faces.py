@@ -25,7 +25,6 @@ from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
 from frkit.io.arrays import as_embedding
-from frkit.io.cells import refuse_repeated_index
 from frkit.io.face_roles import MANY, cosines_of_rows, face_roles, free_labels, gathered
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_kind
@@ -190,8 +189,6 @@ def faces_of_contents(contents, options):
         roles.who = f"by the pattern {identity!r} of names of images"
     others = [name for name in free_labels(roles, columns) if name not in joined]
     ask_about_others(roles, columns, [name for name in others if not words_of(name) & ATTRIBUTES])
-    if contents.is_table():
-        refuse_repeated_index(contents.data)
     of_images = _labels_of_images(columns, roles) | people
     if "kind" not in options and "embedding" not in user_columns:
         _ask_about_scores(columns, roles, of_images)

@@ -212,7 +212,7 @@ def _split(lines, mark):
 def _has_header(rows):
     """Return whether the first line names the columns: text above numbers, or usual names."""
     first, *others = rows
-    if first[0] in UNNAMED or all(is_known_name(name) for name in first):
+    if first[0] in UNNAMED or all(map(is_known_name, first)):
         return True
     numbers = [name for name in first if is_number(name)]
     columns = [*zip(first, *(row for row in others if len(row) == len(first)))]
