@@ -11,10 +11,10 @@ from frkit.data.checks import loaded, refuse_scores
 from frkit.data.files import not_read, reading
 from frkit.data.sides import Sides
 from frkit.io.cells import (
+    are_names_of_rows,
     as_numbers,
     is_number_column,
     refuse_cells,
-    refuse_repeated_index,
     to_numbers,
 )
 from frkit.io.file_contents import names_without_header
@@ -27,7 +27,6 @@ from frkit.io.names import (
     NO_SCORE,
     PREFIXES,
     WEAK,
-    are_places,
     numbered_runs,
     simplified,
     words_of,
@@ -136,7 +135,7 @@ def _images(roles, columns, labels):
     distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
     usual, images = (_usual(names, NAMES["image"]) for names in (labels, distinct))
     if usual and not images:
-        known = {*usual, *_usual(labels, NAMES["identity"])}
+        known = {UNNAMED, *usual, *_usual(labels, NAMES["identity"])}
         ask_about_others(roles, columns, [name for name in labels if name not in known])
         roles.ask(columns, SEVERAL_ROWS.format(usual[0]), {usual[0]: None})
     return images or [name for name in distinct if simplified(name) in IDS or _is_unnamed(name)]
@@ -224,8 +223,7 @@ def gathered(table, user_columns):
         What the user says; the names of its embeddings are replaced by those that are returned.
     """
     check_header(list(table.columns))
-    refuse_repeated_index(table)
-    if table.columns[0] == "" and not are_places(table[""].astype(str).tolist()):
+    if table.columns[0] == "" and are_names_of_rows(table[""]):
         table = table.rename(columns={"": UNNAMED})
     runs = numbered_runs(list(table.columns))
     names = np.ravel(user_columns.get("embedding") or []).tolist()

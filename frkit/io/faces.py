@@ -25,7 +25,15 @@ from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
 from frkit.io.arrays import as_embedding
-from frkit.io.face_roles import MANY, cosines_of_rows, face_roles, free_labels, gathered
+from frkit.io.cells import refuse_repeated_index
+from frkit.io.face_roles import (
+    MANY,
+    UNNAMED,
+    cosines_of_rows,
+    face_roles,
+    free_labels,
+    gathered,
+)
 from frkit.io.joins import identities_from, is_pattern
 from frkit.io.kinds import ask_kind
 from frkit.io.labels_table import labels_by_name, labels_in_order
@@ -172,27 +180,35 @@ def faces_of_contents(contents, options):
     if identity and not by_name:
         user_columns["identity"] = identity
     columns = gathered(contents.data, user_columns) if contents.is_table() else {**contents.data}
-    names = {name: [values] for name, values in columns.items() if np.ndim(values) == 1}
-    if labels is not None and not names:
+    if labels is not None and all(np.ndim(values) > 1 for values in columns.values()):
         columns |= labels_in_order(labels)
         labels = None
-    people, joined = {}, {}
+    people = {}
     if by_name:
-        image = face_roles(columns, user_columns, by_name).column("image")
-        people["identity"] = identities_from(columns[image], identity)
-        names["identity"] = [people["identity"]]
-    if labels is not None:
-        joined = labels_by_name(labels, names, columns)
-        columns |= {name: side for name, [side] in joined.items()}
-    roles = face_roles(columns, user_columns, by_name)
-    if by_name:
+        roles = face_roles(columns, user_columns, by_name)
         roles.who = f"by the pattern {identity!r} of names of images"
-    others = [name for name in free_labels(roles, columns) if name not in joined]
+        people["identity"] = identities_from(columns[roles.column("image")], identity)
+    joined = {} if labels is None else _joined(labels, columns, people)
+    columns |= joined
+    if not by_name:
+        roles = face_roles(columns, user_columns)
+    others = [name for name in free_labels(roles, columns) if name not in (UNNAMED, *joined)]
     ask_about_others(roles, columns, [name for name in others if not words_of(name) & ATTRIBUTES])
+    if contents.is_table() and roles.column("identity") != UNNAMED:
+        refuse_repeated_index(contents.data)
     of_images = _labels_of_images(columns, roles) | people
     if "kind" not in options and "embedding" not in user_columns:
         _ask_about_scores(columns, roles, of_images)
     return _of_columns(columns, roles, of_images)
+
+
+def _joined(labels, columns, people):
+    """Return the columns of a table of labels, joined by names in the data.
+
+    people : who is in the images by a pattern, if there is one, as "identity"
+    """
+    names = {name: [each] for name, each in (columns | people).items() if np.ndim(each) == 1}
+    return {name: side for name, [side] in labels_by_name(labels, names, columns).items()}
 
 
 def _labels_of_images(columns, roles):
@@ -210,7 +226,7 @@ def _ask_about_scores(columns, roles, of_images):
     """Ask about an array with a column for each image or person: it may be a matrix of scores."""
     name = roles.column("embedding")
     n_images, n_features = np.shape(columns[name])[-2:]
-    n_people = len(pd.unique(of_images["identity"]))
+    n_people = pd.Series(of_images.get("identity", ())).nunique()
     if n_features >= MANY and n_features in (n_images, n_people):
         ask_kind(f"{name!r} has as many columns as there are images or people")
 
