@@ -52,12 +52,14 @@ def read_array(path):
     return {CELLS: read_npy(path) if is_column else stored}
 
 
-def as_embedding(stored):
-    """Return an array on disk as an embedding, of which dask reads some rows at a time."""
+def as_embedding(array):
+    """Return an array as it is, but one on disk for dask, which reads some rows at a time."""
+    if not isinstance(array, OnDisk):
+        return array
     import dask.array as da
 
-    chunks = (*(1,) * (stored.ndim - 2), ROWS, -1)
-    return da.from_array(stored, chunks=chunks, asarray=False)
+    chunks = (*(1,) * (array.ndim - 2), ROWS, -1)
+    return da.from_array(array, chunks=chunks, asarray=False)
 
 
 def read_mat(path):

@@ -9,7 +9,7 @@ from frkit.base import LARGEST_WHOLE, InputError, listed, require
 from frkit.io.names import are_places
 
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
-FAILURES = """FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED
+FAILURES = """FTA fta FTE fte FTC FTfk.open_data(frame.rename fail Fail FAIL failed Failed FAILED
     failure Failure FAILURE error Error ERROR""".split()
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", *FAILURES]
 # up to 999, or with a point that may separate thousands or precede three decimals
@@ -20,6 +20,7 @@ WITH_FRAME = (
     "in np.load(path).items()))"
 )
 MOST_MARKS = 5  # of failed comparisons, in a proposal
+LONGEST = 80  # characters of a cell in a message
 
 
 def several_marks(missing):
@@ -40,7 +41,7 @@ def without_words(table, missing):
 
     def without(column):
         """Return a column; blank where it has a word, if its other cells are numbers."""
-        is_word = column.astype(str).isin(words) | np.isin(as_numbers(column)[0], infinite)
+        is_word = column.isin(words) | np.isin(as_numbers(column)[0], infinite)
         is_score = is_word.any() and is_number_column(column[~is_word])
         return column.mask(is_word) if is_score else column
 
@@ -69,7 +70,7 @@ def _refuse_thousands(column, values):
     if pd.api.types.is_numeric_dtype(column):
         return
     texts = pd.Series(column[np.isfinite(values)].unique(), dtype=str)
-    wholes = texts[~texts.str.contains(".", regex=False) & (texts != "0")]
+    wholes = texts[~texts.str.contains("[.]|^0$")]
     if len(wholes) > 0 and texts.str.fullmatch(THOUSANDS).all():
         refuse_cells(
             column,
@@ -132,8 +133,9 @@ def refuse_repeated_index(table):
     require(
         "" not in table or table[""].is_unique,
         "the first column has no name, and its labels occur again, as where rows of several tables "
-        "follow each other. Name it, fk.open_data(frame.rename(columns={frame.columns[0]: "
-        "'model'})), or leave it out, fk.open_data(frame.drop(columns=frame.columns[0])), "
+        "follow each other. Name it, as person or model: fk.open_data("
+        "frame.rename(columns={frame.columns[0]: 'model'})), or leave it out, "
+        "fk.open_data(frame.drop(columns=frame.columns[0])), "
         f"{WITH_FRAME}; an index by frame.rename_axis('model') or frame.reset_index(drop=True)",
     )
 
@@ -143,6 +145,6 @@ def refuse_cells(column, is_bad, reason, answers=()):
     if np.any(is_bad):
         row = int(np.argmax(is_bad))
         cell = column.iloc[row]
-        cell = "a blank cell" if np.all(pd.isna(cell)) else repr(str(cell))
+        cell = "a blank cell" if np.all(pd.isna(cell)) else repr(str(cell)[:LONGEST])
         where = f"{column.index.name or 'line'} {column.index[row]}, column {column.name!r}"
         raise InputError(f"{where}: {cell} {reason}", answers)

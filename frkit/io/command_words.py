@@ -103,9 +103,9 @@ def with_answer(options, answer):
     """Return options with those of an answer; columns are added to the columns given."""
     answered = {name: value for name, value in (options | answer).items() if value is not None}
     if "columns" in answer:
-        columns = dict(options.get("columns") or {})
         sources = [source for source in answer["columns"].values() if source]
-        columns = {role: source for role, source in columns.items() if source not in sources}
+        columns = (options.get("columns") or {}).items()
+        columns = {role: source for role, source in columns if source not in sources}
         answered["columns"] = columns | answer["columns"]
     return answered
 

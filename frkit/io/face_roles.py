@@ -1,6 +1,7 @@
 """Which column of a file of embeddings is what, by names that the data confirm."""
 
 import re
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -96,19 +97,27 @@ def face_roles(columns, user_columns=None, by_name=False):
     if by_name and not roles.column("image"):
         roles.ask(columns, "no column has names of images", {"image": "..."})
     if not by_name and "identity" not in roles.from_user:
-        roles.columns["identity"] = [_identity(roles, columns, labels)]
+        people = _usual(labels, NAMES["identity"])
+        if len(people) != 1:
+            _ask_who(roles, columns, labels, people)
+        roles.columns["identity"] = people
     return roles
 
 
 def free_labels(roles, columns):
     """Return the columns without a role that have one label for each image."""
-    n_images = np.shape(columns[roles.column("embedding")])[-2]
-    free = {name: np.asarray(columns[name]) for name in roles.free(columns)}
+    shape = np.shape(columns[roles.column("embedding")])[-2:-1]
+    free = {name: columns[name] for name in roles.free(columns)}
     return {
-        name: columns[name]
+        name: values
         for name, values in free.items()
-        if values.shape == (n_images,) and all(np.ndim(cell) == 0 for cell in values[:1])
+        if np.shape(values) == shape and not any(map(_is_vector, values))
     }
+
+
+def _is_vector(cell):
+    """Return whether a cell has several numbers."""
+    return isinstance(cell, (list, tuple, np.ndarray))
 
 
 def _is_unnamed(name):
@@ -126,10 +135,10 @@ def _images(roles, columns, labels):
     distinct = [name for name in labels if pd.Series(labels[name]).is_unique]
     usual, images = (_usual(names, NAMES["image"]) for names in (labels, distinct))
     if usual and not images:
-        known = {*usual, *_usual(labels, NAMES["identity"])}
+        known = {UNNAMED, *usual, *_usual(labels, NAMES["identity"])}
         ask_about_others(roles, columns, [name for name in labels if name not in known])
         roles.ask(columns, SEVERAL_ROWS.format(usual[0]), {usual[0]: None})
-    return images or _usual(distinct, IDS) or [*filter(_is_unnamed, distinct)]
+    return images or [name for name in distinct if simplified(name) in IDS or _is_unnamed(name)]
 
 
 def _embedding(roles, columns):
@@ -156,17 +165,12 @@ def _embedding(roles, columns):
 # --- who is in the images ------------------------------------------------------------------------
 
 
-def _identity(roles, columns, labels):
-    """Return the only column that is called like identities."""
-    people = _usual(labels, NAMES["identity"])
-    if len(people) != 1:
-        _ask_who(roles, columns, labels)
-    return people[0]
+def _ask_who(roles, columns, labels, people):
+    """Ask who is in images: name labels that may say it, and what patterns of names would say.
 
-
-def _ask_who(roles, columns, labels):
-    """Ask who is in images: name labels that may say it, and what patterns of names would say."""
-    people = _usual(labels, NAMES["identity"]) or [
+    people : labels that are called like identities
+    """
+    people = people or [
         name
         for name in labels
         if occur_again(labels[name]) and (simplified(name) in WEAK["identity"] or _is_unnamed(name))
@@ -179,8 +183,8 @@ def _ask_who(roles, columns, labels):
     )
     if people:
         why += f"; {listed(people)} may say it, or name classes or groups"
-    shapes = {label: np.shape(values) for label, values in columns.items()}
-    if len({shape[0] for shape in shapes.values()}) > 1 or n_features == 2 or not labels:
+    if n_features == 2 or not labels:
+        shapes = {label: np.shape(values) for label, values in columns.items()}
         why += f"; shapes are {shapes}{OTHER_LAYOUTS}"
     remedies = [{"identity": label} for label in people or ["..."]]
     image = roles.column("image")
@@ -221,25 +225,23 @@ def gathered(table, user_columns):
     check_header(list(table.columns))
     if table.columns[0] == "" and are_names_of_rows(table[""]):
         table = table.rename(columns={"": UNNAMED})
-    blocks, runs = numbered_blocks(table), numbered_runs(list(table.columns))
-    names = user_columns.get("embedding") or []
-    names = [names] if isinstance(names, str) else names
+    runs = numbered_runs(list(table.columns))
+    names = np.ravel(user_columns.get("embedding") or []).tolist()
     names = [name if name in table else simplified(name) for name in names]
     if names:
         user_columns["embedding"] = names
+    blocks = numbered_blocks(table)
     blocks |= {name: runs[name] for name in names if name in runs and name not in table}
-    of_user = [source for role, source in user_columns.items() if role != "embedding"]
-    features = set().union(*blocks.values())
-    others = [name for name in runs if len(runs[name]) >= MANY and features.isdisjoint(runs[name])]
-    not_read(others, "numbered columns of no embedding that is usual or named")
-    features = features.union(*map(runs.get, others))
-    features = {number for number in features if number not in of_user}
-    columns = {name: table[name] for name in table if name and name not in features}
-    for name, column in columns.items():
-        if _is_list(column):
-            columns[name] = _rows_of_lists(column)
+    features = {*chain(*blocks.values())}
+    unread = [name for name, run in runs.items() if len(run) >= MANY and features.isdisjoint(run)]
+    not_read(unread, "numbered columns of no embedding that is usual or named")
+    numbered = features.union(*map(runs.get, unread))
+    others = [
+        name for name in table if name and (name in user_columns.values() or name not in numbered)
+    ]
+    columns = {name: _rows_of_lists(table[name]) for name in others}
     for name, block in blocks.items():
-        numbers = [to_numbers(table[each], blank=False) for each in block if each in features]
+        numbers = [to_numbers(table[each], blank=False) for each in block if each not in columns]
         columns[name] = np.column_stack(numbers)
     return columns
 
@@ -259,7 +261,7 @@ def numbered_blocks(table):
     blocks = {}
     for prefix, names in numbered_runs(header).items():
         is_usual = prefix in PREFIXES and len(names) > 1
-        if is_usual and np.mean([is_number_column(sample[name]) for name in names]) >= 0.5:
+        if is_usual and any(is_number_column(sample[name]) for name in names):
             blocks[prefix or "embedding"] = names
     return blocks
 
@@ -274,13 +276,15 @@ def _is_list(column):
 def _numbers_in(cell):
     """Return the numbers of a list in a cell, as text where JSON or NumPy wrote it."""
     if not isinstance(cell, str):
-        return cell if isinstance(cell, (list, tuple, np.ndarray)) else []
+        return cell if _is_vector(cell) else []
     numbers = re.split(r"[\s,;]+", cell.strip("[] \n"))
     return numbers if cell.startswith("[") or len(numbers) >= MANY else []
 
 
 def _rows_of_lists(column):
-    """Return a column of lists as an array."""
+    """Return a column of lists as an array, and another one as it is."""
+    if not _is_list(column):
+        return column
     rows = [_numbers_in(cell) for cell in column.astype(object)]
     lengths = np.array([*map(len, rows)])
     other = f"is a list of another length than the first, which has {lengths[0]:,} numbers"

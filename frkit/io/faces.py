@@ -24,10 +24,18 @@ from frkit.data.checks import (
 from frkit.data.files import not_read
 from frkit.data.labels import can_be_named, labels_of_images, model_names
 from frkit.data.sides import Sides
-from frkit.io.arrays import CELLS, OnDisk, as_embedding
+from frkit.io.arrays import as_embedding
 from frkit.io.cells import refuse_repeated_index
-from frkit.io.face_roles import MANY, cosines_of_rows, face_roles, free_labels, gathered
+from frkit.io.face_roles import (
+    MANY,
+    UNNAMED,
+    cosines_of_rows,
+    face_roles,
+    free_labels,
+    gathered,
+)
 from frkit.io.joins import identities_from, is_pattern
+from frkit.io.kinds import ask_kind
 from frkit.io.labels_table import labels_by_name, labels_in_order
 from frkit.io.models import names_models, read_by_model
 from frkit.io.names import ATTRIBUTES, words_of
@@ -166,63 +174,71 @@ def faces_of_contents(contents, options):
     if names_models(options):
         require(contents.is_table(), OF_MODELS)
         return stacked_faces(read_by_model(contents, options, faces_of_contents))
-    user_columns = dict(options.get("columns") or {})
     identity, labels = options.get("identity"), options.get("labels")
-    pattern = identity if is_pattern(identity) else None
-    if identity and pattern is None:
+    by_name = is_pattern(identity)
+    user_columns = dict(options.get("columns") or {})
+    if identity and not by_name:
         user_columns["identity"] = identity
-    columns = gathered(contents.data, user_columns) if contents.is_table() else dict(contents.data)
-    if isinstance(columns.get(CELLS), OnDisk):
-        columns[CELLS] = as_embedding(columns[CELLS])
-    names = {name: [values] for name, values in columns.items() if np.ndim(values) == 1}
-    if labels is not None and not names:
+    columns = gathered(contents.data, user_columns) if contents.is_table() else {**contents.data}
+    if labels is not None and all(np.ndim(values) > 1 for values in columns.values()):
         columns |= labels_in_order(labels)
-    of_images, joined = {}, {}
-    if pattern is not None:
-        roles = face_roles(columns, user_columns, by_name=True)
-        roles.who = f"by the pattern {pattern!r} of names of images"
-        of_images["identity"] = identities_from(columns[roles.column("image")], pattern)
-        names |= {"identity": [of_images["identity"]]} if names else {}
-    if labels is not None and names:
-        joined = labels_by_name(labels, names, columns)
-        columns |= {name: side for name, [side] in joined.items()}
-    if pattern is None:
+        labels = None
+    people = {}
+    if by_name:
+        roles = face_roles(columns, user_columns, by_name)
+        roles.who = f"by the pattern {identity!r} of names of images"
+        people["identity"] = identities_from(columns[roles.column("image")], identity)
+    joined = {} if labels is None else _joined(labels, columns, people)
+    columns |= joined
+    if not by_name:
         roles = face_roles(columns, user_columns)
-    others = [
-        name
-        for name in free_labels(roles, columns)
-        if name not in joined and not words_of(name) & ATTRIBUTES
-    ]
-    ask_about_others(roles, columns, others)
-    if contents.is_table():
+    others = [name for name in free_labels(roles, columns) if name not in (UNNAMED, *joined)]
+    ask_about_others(roles, columns, [name for name in others if not words_of(name) & ATTRIBUTES])
+    if contents.is_table() and roles.column("identity") != UNNAMED:
         refuse_repeated_index(contents.data)
-    of_images |= {role: columns[roles.column(role)] for role in WHOSE if roles.column(role)}
-    of_images |= _attributes(columns, roles)
-    of_images = {name: pd.Series(values).array for name, values in of_images.items()}
-    models = {}
-    is_said = "kind" in options or "embedding" in user_columns
-    for name in roles.columns["embedding"]:
-        n_images, n_features = np.shape(columns[name])[-2:]
-        n_people = pd.Series(of_images.get("identity", ())).nunique()
-        require(
-            is_said or n_features < MANY or n_features not in (n_images, n_people),
-            f"{name!r} has as many columns as there are images or people: are these scores of "
-            "images (rows) with images or people (columns), or features of images?",
-            [{"kind": "matrix"}, {"kind": "faces"}],
-        )
-        model = columns.get("model") if np.ndim(columns[name]) == 3 else None
-        models[name] = faces(columns[name], model=model, **of_images)
-    data = stacked_faces(models) if len(models) > 1 else models[name]
-    return data.assign_attrs(roles.attrs())
+    of_images = _labels_of_images(columns, roles) | people
+    if "kind" not in options and "embedding" not in user_columns:
+        _ask_about_scores(columns, roles, of_images)
+    return _of_columns(columns, roles, of_images)
 
 
-def _attributes(columns, roles):
-    """Return the attributes: those that are named, and all other labels with usable names."""
-    named = {name: columns[column] for name, [column] in roles.attributes.items()}
+def _joined(labels, columns, people):
+    """Return the columns of a table of labels, joined by names in the data.
+
+    people : who is in the images by a pattern, if there is one, as "identity"
+    """
+    names = {name: [each] for name, each in (columns | people).items() if np.ndim(each) == 1}
+    return {name: side for name, [side] in labels_by_name(labels, names, columns).items()}
+
+
+def _labels_of_images(columns, roles):
+    """Return who and what images show, and their attributes: all labels with usable names."""
     usable = [name for name in roles.free(columns) if can_be_named(name)]
     labels = free_labels(roles, columns)
-    not_read(sorted({*usable}.difference(labels)), "not one label per image")
-    return {name: labels[name] for name in usable if name in labels} | named
+    not_read([name for name in usable if name not in labels], "not one label per image")
+    sources = {role: roles.column(role) for role in WHOSE if roles.column(role)}
+    sources |= {name: name for name in usable if name in labels}
+    sources |= {name: column for name, [column] in roles.attributes.items()}
+    return {name: pd.Series(columns[source]).array for name, source in sources.items()}
+
+
+def _ask_about_scores(columns, roles, of_images):
+    """Ask about an array with a column for each image or person: it may be a matrix of scores."""
+    name = roles.column("embedding")
+    n_images, n_features = np.shape(columns[name])[-2:]
+    n_people = pd.Series(of_images.get("identity", ())).nunique()
+    if n_features >= MANY and n_features in (n_images, n_people):
+        ask_kind(f"{name!r} has as many columns as there are images or people")
+
+
+def _of_columns(columns, roles, of_images):
+    """Return the faces Dataset of embeddings of one model, or of several."""
+    models = {}
+    for name in roles.columns["embedding"]:
+        model = columns.get("model") if np.ndim(columns[name]) == 3 else None
+        models[name] = faces(as_embedding(columns[name]), model=model, **of_images)
+    data = stacked_faces(models) if len(models) > 1 else models[name]
+    return data.assign_attrs(roles.attrs())
 
 
 # --- checks -------------------------------------------------------------------------------------
@@ -278,8 +294,8 @@ def _warn_of_copies(rows):
     """Warn of images with exactly the embedding of another one, unless they are on disk."""
     if is_lazy(rows) or rows.shape[1] < WIDE:
         return
-    may_be_copies = pd.DataFrame(rows[:, :2]).duplicated(keep=False).to_numpy()
-    n_copies = pd.DataFrame(rows[may_be_copies]).duplicated(keep=False).sum()
+    contents = pd.Series([hash(row.tobytes()) for row in rows])
+    n_copies = contents.duplicated(keep=False).sum()
     if n_copies > 0:
         warn(
             f"{n_copies:,} images have exactly the embedding of another image: as copies of a file "

@@ -59,11 +59,12 @@ def guessed_kind(contents, options, path):
         return "matrix"
     if "embedding" in columns:
         return "faces"
-    are_faces = "image" in columns
     are_pairs = "scores" in options or bool({*columns} & {*OF_PAIRS})
-    if not contents.is_table():
-        return _kind_of_arrays(contents, options, path, are_faces, are_pairs)
-    return _kind_of_table(contents.data, options, are_faces, are_pairs)
+    kind = None if contents.is_table() else _kind_of_arrays(contents.data, options, path, are_pairs)
+    if kind is None:
+        contents.data = table_of(contents)
+        kind = "pairs" if are_pairs else _kind_of_table(contents.data, options)
+    return kind
 
 
 def _ask_about_kinds(data):
@@ -84,70 +85,55 @@ def _ask_about_kinds(data):
         )
 
 
-def _kind_of_arrays(contents, options, path, are_faces, are_pairs):
-    """Return what arrays are: a matrix, embeddings, or columns of one length."""
-    arrays = contents.data
-    if are_faces:
-        return "faces"
+def _kind_of_arrays(arrays, options, path, are_pairs):
+    """Return what arrays are: a matrix, embeddings, or None for the columns of a table."""
     shapes = {(np.shape(array)[-1:], array.dtype.kind) for array in arrays.values()}
     require(len(arrays) <= MANY or len(shapes) > 1, MANY_ARRAYS)
     roles = {} if "labels" in options else both_sides(options.get("columns"))
     if CELLS not in arrays and matrix_roles(arrays, roles) is not None:
         return "matrix"
     tables = [name for name, array in arrays.items() if np.ndim(array) > 1]
-    are_embeddings = any(words_of(name) & (NAMES["embedding"] | PREFIXES) for name in tables)
-    if not (are_embeddings or are_pairs):
-        if any(map(role_of_score, tables)):
-            return "matrix"
-        if len(tables) == 1:
-            [name] = tables
-            n_rows, n_columns = arrays[name].shape[-2:]
-            is_called_so = name == CELLS and role_of_score(path.stem)
-            if n_rows == n_columns or n_columns > 2 and is_called_so:
-                _ask_kind(
-                    f"array {name!r} has {n_rows} rows and {n_columns} columns, and is square, or "
-                    "is called so: are these scores of images (rows) with images or people "
-                    "(columns)"
-                )
-    if tables and not are_pairs:
+    if are_pairs or not tables:
+        return None
+    if any(words_of(name) & (NAMES["embedding"] | PREFIXES) for name in tables):
         return "faces"
-    contents.data = table_of(contents)
-    return _kind_of_table(contents.data, options, are_faces, are_pairs)
-
-
-def _kind_of_table(table, options, are_faces, are_pairs):
-    """Return what a table is, from its names and its first rows."""
-    if are_pairs:
-        return "pairs"
-    columns = options.get("columns", {})
-    every_row, table = table, without_words(table.head(PREVIEW), options.get("missing"))
-    header = [*map(str, table.columns)]
-    is_named = not are_places(header) or has_embedding(table)  # else lines have no header
-    require(len(header) > 1 or has_embedding(table), NO_LABELS)
-    if is_matrix(table) and not are_faces and is_named:
-        if are_places(header) or are_places(header[1:]):
-            _ask_kind(
-                "the columns are numbered, and the first column has such numbers, too: are these "
-                "scores of images or people with these numbers"
-            )
+    if any(map(role_of_score, tables)):
         return "matrix"
-    are_faces |= "identity" in columns
-    are_faces |= "labels" in options and not looks_like_pairs(table)
+    [name, *others] = tables
+    n_rows, n_columns = arrays[name].shape[-2:]
+    is_called_so = name == CELLS and n_columns > 2 and role_of_score(path.stem)
+    if not others and (n_rows == n_columns or is_called_so):
+        ask_kind(f"array {name!r} has {n_rows} rows and {n_columns} columns")
+    return "faces"
+
+
+def _kind_of_table(table, options):
+    """Return what a table is, from its names and its first rows."""
+    columns = options.get("columns", {})
+    some, table = some_rows(table), without_words(table.head(PREVIEW), options.get("missing"))
+    header = [*map(str, table.columns)]
+    has_vectors = table.columns.is_unique and has_embedding(table)
+    is_named = has_vectors or not are_places(header)  # else lines have no header
+    require(has_vectors or len(header) > 1, NO_LABELS)
+    if is_named and "image" not in columns and is_matrix(table):
+        if are_places(header) or are_places(header[1:]):
+            ask_kind("the columns have numbers, such as the first column has")
+        return "matrix"
     check_header(header)
-    if are_faces:
-        return "faces"
     is_list = looks_like_pairs(table)
-    if has_embedding(table) and not (is_list and side_columns(header)):
+    are_faces = bool({"image", "identity"} & {*columns}) or "labels" in options and not is_list
+    if are_faces or has_vectors and not (is_list and side_columns(header)):
         return "faces"
     if is_list:
         return "pairs"
-    _ask_what(some_rows(every_row), is_named)
+    _ask_what(some, is_named)
 
 
-def _ask_kind(why):
+def ask_kind(why):
     """Ask whether a table or array is a matrix of scores."""
     raise InputError(
-        f"{why}, or features of images?",
+        f"{why}: are these scores of images (rows) with images or people (columns), or features of "
+        "images?",
         [{"kind": "matrix"}, {"kind": "faces"}],
     )
 

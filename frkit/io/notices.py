@@ -80,8 +80,10 @@ def _warn_if_unlike(scores, is_genuine, is_part, which, why):
     which, why : what these pairs are, and what to do
     """
     n_pairs = np.sum(is_part & is_genuine)
-    of_part, _ = share_above(scores[is_part | ~is_genuine], is_genuine[is_part | ~is_genuine])
-    of_others, _ = share_above(scores[~is_part | ~is_genuine], is_genuine[~is_part | ~is_genuine])
+    of_part, of_others = (
+        share_above(scores[rows], is_genuine[rows])[0]
+        for rows in (is_part | ~is_genuine, ~is_part | ~is_genuine)
+    )
     is_unlike = of_part - 0.5 < UNLIKE * (of_others - 0.5)
     if n_pairs >= FEWEST and of_others > ALIKE and is_unlike:
         warn(

@@ -21,7 +21,10 @@ NO_COMMENT = (
 # a number that could be written anew, which 007 could not, and no long one that a spreadsheet cut
 NUMBER = re.compile(r"[+-]?(?!0[0-9])[0-9]*([.,][0-9]+)?([eE](-|[+]?0)[0-9]+)?")
 LONG_FRACTION = re.compile(r"[+-]?0?[.,][0-9]{3}|.*[.,][0-9]{4}")  # 1.234 may be thousands
-DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+DECIMAL_COMMA = re.compile(r"^([+-]?[0-9]*),([0-9]+)$")
+# of cells between commas: a 0 alone before digits, as of 0,8123; and a number with a point
+CUT = re.compile(r"(?<![^,])-?0,[0-9]+(?![^,])")
+WITH_POINT = re.compile(r"(?<![^,])[+-]?[0-9]*[.][0-9]")
 UNNAMED = ("", "level_0", "Unnamed: 0")  # of a first column without a name, as pandas writes it
 
 
@@ -56,10 +59,9 @@ def read_text(path):
     """
     with reading("the table"):
         layout = text_layout(path)
-        table = _parsed(path, layout)
-        columns = [_clean(table[name], layout) for name in table]
-        table = pd.concat(columns, axis=1).set_axis(layout.names, axis=1)
-        _refuse_comments(table)
+        table = _parsed(path, layout).set_axis(layout.names, axis=1)
+        table = pd.concat([_clean(column, layout.decimal) for _, column in table.items()], axis=1)
+        _refuse_comments(table.iloc[:, 0])
         # a blank line of scores alone is one that failed
         return table if len(layout.names) == 1 else table.dropna(how="all")
 
@@ -137,18 +139,18 @@ def _refuse_line(row):
     )
     cells = re.split("[,;|\\t ]+", row.text)
     if any(map(is_known_name, cells)) and not any(map(is_number, cells)):  # it is the header
-        why = "titles above it are left out by "
-        why += f"fk.open_data(pd.read_csv(path, skiprows={row.number - 1}, sep=None, "
-        why += "engine='python'))"
+        why = (
+            "titles above it are left out by fk.open_data(pd.read_csv(path, "
+            f"skiprows={row.number - 1}, sep=None, engine='python'))"
+        )
     raise InputError(
         f"line {row.number} has {row.actual_columns} cells; the first line has "
         f"{row.expected_columns} cells: {why}"
     )
 
 
-def _refuse_comments(table):
-    """Refuse lines that begin with "#" below others."""
-    first = table.iloc[:, 0]
+def _refuse_comments(first):
+    """Refuse lines that begin with "#" below others; first : the first column."""
     if not pd.api.types.is_numeric_dtype(first):
         is_comment = first.str.startswith("#", na=False).to_numpy(bool)
         refuse_cells(first, is_comment, f"begins with '#', below the first lines: {NO_COMMENT}")
@@ -162,33 +164,27 @@ def text_layout(path):
         require(lines, "the file is empty")
         no_comments = [line for line in lines.values() if line[0] != "#"]
         mark = _delimiter(no_comments or [*lines.values()])
-        cells = [[stripped(cell) for cell in row] for row in _split(lines.values(), mark)]
-        rows = dict(zip(lines, cells))
-    first, *others = rows
-    while others and lines[first][0] == "#" and not _name_columns(rows[first], rows[others[0]]):
-        first, *others = others
-    cells = [rows[number] for number in (first, *others)]
-    has_header = _has_header(cells)
-    names = cells[0] if has_header else [str(number + 1) for number in range(len(cells[0]))]
+        rows = [[stripped(cell) for cell in row] for row in _split(lines.values(), mark)]
+    numbers = [*lines]
+    while len(rows) > 1 and lines[numbers[0]][0] == "#" and not _name_columns(*rows[:2]):
+        del rows[0], numbers[0]
+    has_header = _has_header(rows)
+    names = rows[0] if has_header else [str(number + 1) for number in range(len(rows[0]))]
     names = [names[0].lstrip("# "), *names[1:]]
-    body = cells[has_header:]
+    body = rows[has_header:]
     require(
         has_header or mark != "," or not _are_cut(body),
         "numbers seem to have decimal commas, which also separate the cells: write them with a "
         "point, or separate cells by semicolons",
     )
-    is_comma = mark != "," and any(DECIMAL_COMMA.fullmatch(cell) for row in body for cell in row)
-    return Layout(mark, first + has_header, names, "," if is_comma else ".", body)
+    is_comma = mark != "," and any(DECIMAL_COMMA.match(cell) for row in body for cell in row)
+    return Layout(mark, numbers[0] + has_header, names, "," if is_comma else ".", body)
 
 
 def _are_cut(rows):
-    """Return whether a column of 0 alone stands before one of digits, as of 0,8123."""
-    columns = [*zip(*rows)]
-    cells = {cell for row in rows for cell in row}
-    has_points = any("." in cell and is_number(cell) for cell in cells)
-    are_zero = [{*column} <= {"0", "-0"} for column in columns]
-    are_digits = [all(map(str.isdigit, column)) for column in columns]
-    return not has_points and any(map(all, zip(are_zero, are_digits[1:])))
+    """Return whether commas that separate cells may cut decimal numbers, such as 0,8123."""
+    lines = [",".join(row) for row in rows]
+    return all(map(CUT.search, lines)) and not any(map(WITH_POINT.search, lines))
 
 
 def _name_columns(comment, row):
@@ -216,13 +212,14 @@ def _split(lines, mark):
 def _has_header(rows):
     """Return whether the first line names the columns: text above numbers, or usual names."""
     first, *others = rows
-    if first[0] in UNNAMED or all(is_known_name(name) for name in first):
+    if first[0] in UNNAMED or all(map(is_known_name, first)):
         return True
     numbers = [name for name in first if is_number(name)]
-    if not others:
-        return not numbers
     columns = [*zip(first, *(row for row in others if len(row) == len(first)))]
-    if any(not is_number(name) and all(map(is_number, cells)) for name, *cells in columns):
+    is_above_numbers = [
+        not is_number(name) and all(map(is_number, cells)) for name, *cells in columns
+    ]
+    if others and any(is_above_numbers):
         return True
     if numbers:
         return len(numbers) > 1 and are_places(numbers)
@@ -232,7 +229,7 @@ def _has_header(rows):
 def is_number(cell):
     """Return whether a cell is a number, which may have a decimal comma."""
     try:
-        float(cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell)
+        float(DECIMAL_COMMA.sub(r"\1.\2", cell))
     except ValueError:
         return False
     return "_" not in cell
@@ -252,31 +249,22 @@ def _number_columns(layout):
     return positions
 
 
-def _clean(column, layout):
+def _clean(column, decimal):
     """Return text without blanks around it and with decimal points; refuse one of several lines.
 
     column : of numbers, or categories of text, each of which is cleaned once
+    decimal : "," where numbers have decimal commas
     """
     if pd.api.types.is_numeric_dtype(column):
         return column
-    codes = column.cat.codes.to_numpy()
     cells = pd.Series(column.cat.categories, dtype="str")
     # a list may extend over several lines
     is_open = cells.str.contains("\n", regex=False) & ~cells.str.startswith("[")
-    if is_open.any():
-        line = column.index[np.append(is_open, False)[codes]][0]
-        raise InputError(f"line {line}: a cell has no end: was an open quote left?")
+    refuse_cells(column, column.isin(cells[is_open]), "has no end: was an open quote left?")
     cells = cells.str.strip()
-    if layout.decimal == "," and cells[~cells.isin(NO_NUMBER)].map(is_number).all():
-        has_point = cells.str.contains(".", regex=False).to_numpy(bool)
-        if cells.str.contains(",", regex=False).any():
-            refuse_cells(
-                column.rename(layout.names[int(column.name)]),
-                np.append(has_point, False)[codes],
-                "has a decimal point, and other cells of this column have a decimal comma: which "
-                "of both separates thousands? Write thousands without a mark",
-            )
-        cells = cells.str.replace(",", ".", regex=False)
-    distinct_codes, distinct = pd.factorize(cells.where(cells != ""))
-    clean = pd.Categorical.from_codes(np.append(distinct_codes, -1)[codes], distinct)
+    # beside a point, a comma may separate thousands: `to_numbers` will name its line
+    if decimal == "," and not cells.str.contains(".", regex=False).any():
+        cells = cells.str.replace(DECIMAL_COMMA, r"\1.\2", regex=True)
+    codes, distinct = pd.factorize(cells.where(cells != ""))
+    clean = pd.Categorical.from_codes(np.append(codes, -1)[column.cat.codes], distinct)
     return pd.Series(clean, column.index, name=column.name)

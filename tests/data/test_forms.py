@@ -294,7 +294,7 @@ def test_points_and_commas_in_one_column_are_refused(tmp_path):
     texts = [f"{score:.3f}".replace(".", ",") for score in SCORE]
     table = table.assign(score=["1.234", *texts[1:]])
     table.to_csv(tmp_path / "p.csv", sep=";", index=False)
-    with refused("line 2", "score", "1.234"):
+    with refused("line 3", "score", texts[1]):
         fk.open_data(tmp_path / "p.csv")
     table.assign(score=["FTA", *texts[1:]]).to_csv(tmp_path / "p.csv", sep=";", index=False)
     with noticed("1 genuine and 0 impostor"):
