@@ -14,6 +14,7 @@ SELF_SLACK = 0.01  # share of the quartiles' distance by which a constant diagon
 FEW_SCORES = 3  # a toy with so few distinct scores is symmetric by chance
 WINDOW = 500  # rows and columns that are read from a matrix on disk: at both ends and between
 NUMBERED = "numbered"  # attribute of images without names: a hash of their embeddings
+WIDE = 8  # features whose equal values are no coincidence
 FEWEST_BITS = 16  # of a code
 NO_EMBEDDING = (
     "embedding must be numbers, which are compared by cosine, got {}; codes of bits are compared "
@@ -61,14 +62,17 @@ def as_float32(values):
 def check_rows(values, need_length=True):
     """Refuse a row of float32 `values` that cannot be compared.
 
-    A value is not finite, or the row's squared length is 0 or too large; without `need_length`
-    only the former counts.
+    A value is not finite, all are one number, or the row's squared length is 0 or too large;
+    without `need_length` only the first counts.
     """
     limits = np.finfo(np.float32)
     least, most = (limits.tiny, limits.max) if need_length else (0, np.finfo(np.float64).max)
     for index, rows in row_pieces(values):
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        bad = np.flatnonzero(~((squares >= least) & (squares <= most)))
+        is_good = (squares >= least) & (squares <= most)
+        if need_length and rows.shape[1] >= WIDE:
+            is_good &= (rows != rows[:, :1]).any(axis=1)
+        bad = np.flatnonzero(~is_good)
         if len(bad) > 0:
             *encoder, start = index
             model_phrase = f" of model {encoder[0]}" if encoder else ""
@@ -83,6 +87,8 @@ def _fault(row):
     columns = np.flatnonzero(~np.isfinite(row))
     if len(columns) > 0:
         return f", column {columns[0]}: {row[columns[0]]} is not finite in float32"
+    if len({*row.tolist()}) == 1 and row[0] != 0:
+        return f" has {row[0]:g} in all columns, as of a face that was not found"
     norm = np.linalg.norm(row.astype(np.float64))
     return f" has norm {norm:.3g}, too small or too large for a direction in float32"
 

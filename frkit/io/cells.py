@@ -9,7 +9,7 @@ from frkit.base import LARGEST_WHOLE, InputError, listed, require
 from frkit.io.names import are_places
 
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
-FAILURES = """FTA fta FTE fte FTC FTfk.open_data(frame.rename fail Fail FAIL failed Failed FAILED
+FAILURES = """FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED
     failure Failure FAILURE error Error ERROR""".split()
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", *FAILURES]
 # up to 999, or with a point that may separate thousands or precede three decimals

@@ -14,6 +14,7 @@ from frkit.base import listed, require, warn
 from frkit.data.alignment import in_one_order, require_one_order, stacked
 from frkit.data.checks import (
     NUMBERED,
+    WIDE,
     check_faces,
     checked_embedding,
     is_lazy,
@@ -50,7 +51,6 @@ OF_MODELS = (
     "fk.open_data(pd.DataFrame({name: [*arrays[name]] for name in arrays}), columns={'model': "
     "'model'}), with labels in a file as further columns"
 )
-WIDE = 8  # equal embeddings with at least this many features are no coincidence
 
 
 def faces(
@@ -287,7 +287,8 @@ def _check_some_images(values, labels):
         codes, distinct = pd.factorize(labels[name].to_numpy()[rows])
         sides[name] = Sides(codes[first], codes[second], distinct)
     who = sides.pop("identity")
-    warn_of_strangers(cosines, who.is_same(), who, sides)
+    images = Sides(first, second, labels.index.to_numpy()[rows])
+    warn_of_strangers(cosines, who.is_same(), who, sides, images)
 
 
 def _warn_of_copies(rows):

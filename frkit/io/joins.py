@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from frkit.base import listed, require, require_text, warn
+from frkit.base import listed, require, require_text
 
 PERSON_FIELDS = ("identity", "name", "person", "subject", "speaker", "id")
 DIGIT_FIELDS = ("number", "n")
@@ -42,23 +42,7 @@ def identities_from(names, pattern):
         len(misfits) == 0,
         f"the pattern {pattern!r} does not fit the image names {listed(misfits, 3)}",
     )
-    _warn_of_folders(names, people, pattern)
     return people.to_numpy(str)
-
-
-def _warn_of_folders(names, people, pattern):
-    """Warn of people in files of several folders, if the name of the file says who they are."""
-    if not {*_fields(pattern.rpartition("/")[2])} & {*PERSON_FIELDS}:
-        return
-    folders = [str(name).replace("\\", "/").rpartition("/")[0] for name in names]
-    n_folders = pd.Series(folders).groupby(people.to_numpy()).nunique()
-    in_several = n_folders.index[n_folders > 1]
-    if len(in_several) > 0:
-        warn(
-            f"{len(in_several):,} people have images in several folders, such as "
-            f"{in_several[0]!r}: if names begin anew in each folder, several people count as one; "
-            "then write '_' in place of '/' in the names of images"
-        )
 
 
 def _fields(pattern):

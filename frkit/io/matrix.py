@@ -307,9 +307,9 @@ def _check_pairs(scores, probes, references, of_images, missing, distance):
     sides, shown = shown_scores(scores, both, missing, distance)
     if of_images:
         _ask_about_equal_names(shown, sides)
-    shown[sides.pop("image").is_same()] = np.nan
-    people = sides.pop("identity")
-    warn_of_strangers(shown, people.is_same(), people, sides)
+    images, people = sides.pop("image"), sides.pop("identity")
+    shown[images.is_same()] = np.nan
+    warn_of_strangers(shown, people.is_same(), people, sides, images)
 
 
 def _ask_about_equal_names(scores, sides):

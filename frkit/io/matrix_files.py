@@ -19,7 +19,7 @@ from frkit.io.labels_table import attributes_by_name, labels_in_order, occur_aga
 from frkit.io.matrix import as_written, ask_whom, check_direction, score_matrix
 from frkit.io.names import ATTRIBUTES, NAMES, WEAK, are_places, side_columns, simplified, words_of
 from frkit.io.pair_list import FAILED
-from frkit.io.pair_roles import OPPOSITE, role_of_score
+from frkit.io.pair_roles import OPPOSITE, fractions, role_of_score
 from frkit.io.roles import as_mapping, ask_about_others, roles_of_user
 
 SHOWN = 30  # rows and columns that show what a table contains
@@ -36,14 +36,20 @@ OTHERS = (
     "what means nothing is None. Where it says which images count, such as those of a test, keep "
     "their rows, columns and labels of all arrays first"
 )
+NO_ROW_NAMES = (
+    "the first column has scores, and no names of rows; where they are in the order of the "
+    "columns: fk.open_data(frame.set_axis(frame.columns), kind='matrix'), with frame = "
+    "pd.read_csv(path)"
+)
 NO_SCORES = "only one array has the scores; one that says which of them count makes others NaN"
 NO_MATRIX = (
     "no array is clearly a matrix of scores: which one is it?\n"
     "  where they are of several models: fk.open_data({name: fk.score_matrix(data[name], people, "
     "people, same_images=True, distance='dist' in name) for name in NAMES}), with data = "
     "np.load(path), people = data['labels']\n"
-    "  where one has scores and one the truth: fk.pairs(scores[rows], genuine[rows], *rows), with "
-    "rows = np.triu_indices(len(scores), 1)"
+    "  where one has scores of one set of images, and one the truth: fk.pairs(scores[rows], "
+    "genuine[rows], *rows), with rows = np.triu_indices(len(scores), 1)\n"
+    "  where it has those of two sets: fk.pairs(scores.ravel(), genuine.ravel())"
 )
 
 
@@ -168,6 +174,7 @@ def _named_table(table):
         "from another one",
     )
     ids = table.iloc[:, 0].rename("the probes' ids")
+    require(not fractions(table.iloc[:, :1]), NO_ROW_NAMES)
     values = np.column_stack([to_numbers(column) for _, column in [*table.items()][1:]])
     header = as_written(table.columns[1:], ids)
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))

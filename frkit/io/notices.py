@@ -12,6 +12,7 @@ ALIKE = 0.7  # share of genuine scores above impostors' that is expected of peop
 UNLIKE = 0.4  # of what other genuine pairs are above one half, from which on pairs are noticed
 FEWEST_OF_ONE = 100  # genuine pairs of one person, which show that it is several
 FEW = 0.05  # share of names that copies may repeat, and people do more often
+MARKS = r"[-_./\\ ]+"  # between parts of names of images
 FEWEST = 20  # pairs that show what they are
 
 
@@ -43,10 +44,11 @@ def warn_of_spellings(labels):
             )
 
 
-def warn_of_strangers(scores, is_genuine, people, attributes):
+def warn_of_strangers(scores, is_genuine, people, attributes, images=None):
     """Warn of genuine pairs that are hardly more alike than strangers'.
 
-    Those of the person who has most of them, and those that differ in an attribute.
+    Those of the person who has most of them, those that differ in an attribute, and those whose
+    names of images differ in one part, as by a folder, an eye or a finger.
 
     Parameters
     ----------
@@ -55,6 +57,7 @@ def warn_of_strangers(scores, is_genuine, people, attributes):
     is_genuine : array of bool
     people : Sides or None
     attributes : dict of str to Sides
+    images : Sides, optional
     """
     is_genuine = is_genuine & np.isfinite(scores)
     if people is not None and is_genuine.any():
@@ -72,6 +75,23 @@ def warn_of_strangers(scores, is_genuine, people, attributes):
                 "leave these out"
             )
             _warn_if_unlike(scores, is_genuine, ~sides.is_same(), which, why)
+    for place, parts in _parts_of_names(images).items():
+        sides = images.mapped(parts)
+        which = f"whose images have other names in part {place + 1}, as {listed(sides.names, 2)},"
+        why = (
+            "if names of people begin anew there, as in folders, or these are eyes or fingers, "
+            f"make the names of both, such as frame.person + '_' + frame.image.str.split({MARKS!r}).str[{place}], "
+            f"{WITH_FRAME}"
+        )
+        _warn_if_unlike(scores, is_genuine, ~sides.is_same(), which, why)
+
+
+def _parts_of_names(images):
+    """Return the parts of names of images, between marks, by their place."""
+    if images is None:
+        return {}
+    parts = pd.Series(images.names, dtype=str).str.split(MARKS, expand=True).fillna("")
+    return {place: part for place, part in parts.items() if 1 < part.nunique() < len(part)}
 
 
 def _warn_if_unlike(scores, is_genuine, is_part, which, why):

@@ -69,7 +69,7 @@ def listed_pairs(
     check_names(attributes)
     of_pairs = {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
     labels = {"identity": people} | of_pairs if people else of_pairs
-    warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, of_pairs)
+    warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, of_pairs, images)
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
     sides = {"image": images} | labels if images else labels
     if each_once and images:
