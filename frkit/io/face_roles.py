@@ -225,14 +225,13 @@ def gathered(table, user_columns):
     check_header(list(table.columns))
     if table.columns[0] == "" and are_names_of_rows(table[""]):
         table = table.rename(columns={"": UNNAMED})
-    runs = numbered_runs(list(table.columns))
     names = np.ravel(user_columns.get("embedding") or []).tolist()
     names = [name if name in table else simplified(name) for name in names]
     if names:
         user_columns["embedding"] = names
-    blocks = numbered_blocks(table)
-    blocks |= {name: runs[name] for name in names if name in runs and name not in table}
+    blocks = numbered_blocks(table, {*names}.difference(table))
     features = {*chain(*blocks.values())}
+    runs = numbered_runs(list(table.columns))
     unread = [name for name, run in runs.items() if len(run) >= MANY and features.isdisjoint(run)]
     not_read(unread, "numbered columns of no embedding that is usual or named")
     numbered = features.union(*map(runs.get, unread))
@@ -251,8 +250,11 @@ def has_embedding(table):
     return bool(numbered_blocks(table)) or any(_is_list(table[name]) for name in table)
 
 
-def numbered_blocks(table):
-    """Return the sets of numbered columns that are embeddings by the text before the number."""
+def numbered_blocks(table, named=()):
+    """Return the sets of numbered columns that are embeddings by the text before the number.
+
+    named : such texts beside the usual ones
+    """
     header = list(table.columns)
     sample = some_rows(table)
     if header == names_without_header(table):
@@ -261,7 +263,8 @@ def numbered_blocks(table):
     blocks = {}
     for prefix, names in numbered_runs(header).items():
         is_usual = prefix in PREFIXES and len(names) > 1
-        if is_usual and any(is_number_column(sample[name]) for name in names):
+        are_numbers = is_usual and any(is_number_column(sample[name]) for name in names)
+        if are_numbers or prefix in named:
             blocks[prefix or "embedding"] = names
     return blocks
 

@@ -106,7 +106,6 @@ def faces(
     >>> dict(ds.sizes), ds.gender.values.tolist()
     ({'image': 3, 'feature': 2}, ['female', 'female', 'unknown'])
     """
-    names = {"identity": identity, "image": image, **attributes}
     if isinstance(embedding, xr.Dataset):
         return _of_dataset(embedding)
     require(
@@ -114,8 +113,8 @@ def faces(
         "give identity=, who each image shows; a table with a column of identities is opened by "
         "fk.open_data(frame), columns={'identity': 'person'} says which column is what",
     )
-    require_one_order({"embedding": embedding, **names}, named_by="image")
-    identity, image = (names.pop(name) for name in ("identity", "image"))
+    labels = {"identity": identity, "image": image, **attributes}
+    require_one_order({"embedding": embedding, **labels}, named_by="image")
     if isinstance(embedding, xr.DataArray):
         embedding = embedding.transpose(..., "feature", missing_dims="ignore").data
     values = checked_embedding(embedding, model)
@@ -123,7 +122,7 @@ def faces(
     n_images = values.shape[-2]
     numbered = {NUMBERED: _fingerprint(values)} if image is None else {}
     image = range(n_images) if image is None else image
-    labels = labels_of_images(n_images, image, identity, names)
+    labels = labels_of_images(n_images, image, identity, attributes)
     _check_people(labels["identity"])
     warn_of_spellings({name: [labels[name]] for name in labels})
     of_first = values if values.ndim == 2 else values[0]
@@ -248,13 +247,9 @@ def _check_people(identity):
     """Refuse identities that make no pair, or no genuine pair."""
     people, counts = np.unique(identity, return_counts=True)
     require(
-        len(people) >= 2,
-        f"at least two identities are needed, got {len(people)}: {listed(people)}",
-    )
-    require(
-        counts.max() >= 2,
-        "no identity has two images, so there is no genuine pair; check that identity "
-        "contains people, not image names",
+        len(people) >= 2 and counts.max() >= 2,
+        f"at least two identities are needed, and two images of one of them; got {len(people)}: "
+        f"{listed(people)}; check that identity contains people, not image names",
     )
 
 

@@ -4,7 +4,6 @@ import numpy as np
 
 from frkit.base import InputError, require
 from frkit.io.arrays import CELLS
-from frkit.io.cells import without_words
 from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
@@ -110,7 +109,7 @@ def _kind_of_arrays(arrays, options, path, are_pairs):
 def _kind_of_table(table, options):
     """Return what a table is, from its names and its first rows."""
     columns = options.get("columns", {})
-    some, table = some_rows(table), without_words(table.head(PREVIEW), options.get("missing"))
+    some, table = some_rows(table), table.head(PREVIEW)
     header = [*map(str, table.columns)]
     has_vectors = table.columns.is_unique and has_embedding(table)
     is_named = has_vectors or not are_places(header)  # else lines have no header
