@@ -47,19 +47,25 @@ SEVERAL_SETS = (
     f"pair {COSINES} with a, b = data['X_a'], data['X_b']"
 )
 OTHER_LAYOUTS = (
-    ". With data = np.load(path), columns that are images are fk.faces(data['embeddings'].T, "
-    f"data['labels']); pairs of rows are {COSINES}, with a, b = rows[data['idx1']], "
-    "rows[data['idx2']], or rows[::2], rows[1::2] where the rows of a pair follow each other, rows "
-    "= data['embeddings']; columns of a score and of its label are fk.pairs(*data.T), and "
-    "probabilities of two classes fk.pairs(data['probs'][:, 1], data['labels']); labels may be "
-    "data['onehot'].argmax(1); images of each person along an axis of their own are fk.faces("
-    "np.concatenate(data['embeddings']), np.repeat(data['labels'], data['embeddings'].shape[1]))"
+    "\n  where columns are images: fk.faces(data['embeddings'].T, data['labels'])"
+    "\n  where one column has labels: fk.faces(data[:, 1:], data[:, 0].astype(int))"
+    f"\n  where rows are of pairs: {COSINES} with a, b = rows[data['idx1']], rows[data['idx2']], "
+    "or rows[::2], rows[1::2] where the rows of a pair follow each other; rows = data['embeddings']"
+    "\n  where columns are a score and its label: fk.pairs(*data.T)"
+    "\n  where they are probabilities of two classes: fk.pairs(data['probs'][:, 1], data['labels'])"
+    "\n  where labels are one column for each person: data['onehot'].argmax(1)"
+    "\n  where copies of each image have an axis of their own: fk.faces(data['embeddings']"
+    ".mean(1), data['labels'])"
+    "\n  where images of each person have one: fk.faces(np.concatenate(data['embeddings']), "
+    "np.repeat(data['labels'], data['embeddings'].shape[1]))"
+    "\n  (with data = np.load(path))"
 )
 SEVERAL_ROWS = (
     "{0!r} names one image in several rows, as of flips, crops or frames, whose pairs are no "
     "genuine pairs: keep one row of each, such as frame.drop_duplicates({0!r}), or the mean of its "
     "rows; or it names no image"
 )
+BETWEEN_NUMBERS = r"(?:np\.float[0-9]+\(|[\s,;)])+"  # of a list as text, also as NumPy writes it
 MANY = 8  # numbers, or numbered columns, that are no labels
 
 
@@ -280,8 +286,8 @@ def _numbers_in(cell):
     """Return the numbers of a list in a cell, as text where JSON or NumPy wrote it."""
     if not isinstance(cell, str):
         return cell if _is_vector(cell) else []
-    numbers = re.split(r"[\s,;]+", cell.strip("[] \n"))
-    return numbers if cell.startswith("[") or len(numbers) >= MANY else []
+    numbers = [number for number in re.split(BETWEEN_NUMBERS, cell.strip("[]{} \n")) if number]
+    return numbers if cell.startswith(("[", "{")) or len(numbers) >= MANY else []
 
 
 def _rows_of_lists(column):

@@ -248,8 +248,8 @@ def _check_people(identity):
     people, counts = np.unique(identity, return_counts=True)
     require(
         len(people) >= 2 and counts.max() >= 2,
-        f"at least two identities are needed, and two images of one of them; got {len(people)}: "
-        f"{listed(people)}; check that identity contains people, not image names",
+        "genuine and impostor pairs need two identities, and two images of one of them; got "
+        f"{len(people)}: {listed(people)}; check that identity contains people, not image names",
     )
 
 

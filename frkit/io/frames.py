@@ -16,7 +16,8 @@ NO_TABLE = (
     "open(path)], columns by pd.DataFrame(contents), a part by "
     "pd.DataFrame(contents['pairs']), objects within objects by pd.json_normalize(contents, "
     "sep='_'), vectors by name by pd.DataFrame({'image': list(contents), 'embedding': "
-    "list(contents.values())})"
+    "list(contents.values())}); several vectors of each person are fk.faces(np.concatenate("
+    "[*contents.values()]), np.repeat([*contents], [*map(len, contents.values())]))"
 )
 ONE_LEVEL = "df.columns = ['_'.join(map(str, names)) for names in df.columns]"
 
@@ -96,7 +97,8 @@ def check_header(header):
     require(
         len(twice) == 0,
         f"column names must be distinct; repeated: {listed(twice)}; of a header of two lines make "
-        f"one, such as probe_id, reference_id; in pandas: {ONE_LEVEL}",
+        f"one, such as probe_id, reference_id; in pandas: {ONE_LEVEL}; a matrix with people in its "
+        "header alone is fk.score_matrix(frame.to_numpy(), people, people, same_images=True)",
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from frkit.base import InputError, require
 from frkit.io.arrays import CELLS
+from frkit.io.cells import is_number_column
 from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
@@ -141,13 +142,18 @@ def _ask_what(table, is_named):
     """Ask what a table is whose columns have no usual names, or no names at all."""
     runs = numbered_runs([*table.columns])
     embeddings = [{"embedding": prefix} for prefix, names in runs.items() if len(names) >= MANY]
+    is_first_number, *are_numbers = (is_number_column(column) for _, column in table.items())
+    if len(are_numbers) >= MANY and all(are_numbers) and not (is_first_number or embeddings):
+        ask_kind("the first column has names, and all others have numbers")
     Roles().ask(
         table,
-        "this is not clearly a table of embeddings (an identity and numbered columns such as f0, "
-        "f1, ...; others are named by the text before the number), a list of pairs (a score, and "
-        "identities of both sides or a column such as genuine) or a matrix of scores; columns that "
-        "are not numbered are one embedding by "
-        f"{EMBEDDING_OF_COLUMNS}; {OTHER_WORDS}",
+        "this is not clearly a table of embeddings, a list of pairs or a matrix of scores: which "
+        "columns are what?"
+        "\n  embeddings have an identity, and numbered columns such as f0, f1, ..., which are "
+        f"named by the text before the number; columns without numbers: {EMBEDDING_OF_COLUMNS}"
+        "\n  a list of pairs has a score, and identities of both sides or a column such as "
+        f"genuine; {OTHER_WORDS}"
+        "\n  a matrix has names in its header and first column, and scores elsewhere",
         *GAPS,
         *embeddings,
         answers=[{"kind": "matrix"}] if is_named else [],

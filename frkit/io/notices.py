@@ -80,8 +80,8 @@ def warn_of_strangers(scores, is_genuine, people, attributes, images=None):
         which = f"whose images have other names in part {place + 1}, as {listed(sides.names, 2)},"
         why = (
             "if names of people begin anew there, as in folders, or these are eyes or fingers, "
-            f"make the names of both, such as frame.person + '_' + frame.image.str.split({MARKS!r}).str[{place}], "
-            f"{WITH_FRAME}"
+            "make the names of both, such as frame.person + '_' + frame.image.str"
+            f".split({MARKS!r}).str[{place}], {WITH_FRAME}"
         )
         _warn_if_unlike(scores, is_genuine, ~sides.is_same(), which, why)
 

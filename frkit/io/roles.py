@@ -13,7 +13,7 @@ import pandas as pd
 from frkit.base import InputError, listed, require, require_mapping
 from frkit.data.labels import can_be_named
 from frkit.data.sides import SIDES, WHO
-from frkit.io.cells import WITH_FRAME, is_number_column
+from frkit.io.cells import WITH_FRAME, as_numbers, is_number_column
 from frkit.io.frames import check_header
 from frkit.io.names import DECISION, side_columns, words_of, words_of_truth
 
@@ -29,11 +29,15 @@ ROWS_ALIKE = (
     "what do {0} say? Every row counts alike, as one image, or one comparison, of one model\n"
     "  where rows are of other parts, attacks, failures, flips or frames, keep the right ones: "
     "frame[frame[{1!r}] == LABEL]\n"
-    "  where a row stands for several, repeat it: fk.open_data(frame.loc[frame.index.repeat("
-    "frame[{1!r}])].reset_index(drop=True).drop(columns={1!r}))\n"
-    "  where they are eyes, fingers or sites, these belong to the names of people\n"
+    "  where they are eyes, fingers or sites, they belong to the names of people: "
+    "frame.assign(person=frame.person + '_' + frame[{1!r}])\n"
+    "{2}"
     f"  ({WITH_FRAME})\n"
     "  where they are models, labels, further scores or nothing, a call below says so"
+)
+COUNTS = (
+    "  where a row stands for several, repeat it: fk.open_data(frame.loc[frame.index.repeat("
+    "frame[{0!r}])].reset_index(drop=True).drop(columns={0!r}))\n"
 )
 GAP = "..."  # a column that a question leaves open
 SAMPLE = 2000  # rows that show what a column contains
@@ -226,7 +230,8 @@ def ask_about_others(roles, header, names, scores=(), images=None, why=ROWS_ALIK
     images : dict, optional
         Some of them, which may name the images of both sides.
     why : str
-        The question; {0} stands for the columns, and {1!r} for the first of them.
+        The question; {0} stands for the columns, {1!r} for the first of them, and {2} for a line
+        about one that may count.
     """
     counts = {name: pd.Series(header[name]).value_counts(dropna=False) for name in names}
     vary = [name for name in names if len(counts[name]) > 1]
@@ -246,7 +251,15 @@ def ask_about_others(roles, header, names, scores=(), images=None, why=ROWS_ALIK
     for number, answer in enumerate(answers):
         named = {name for source in answer.values() for name in np.ravel(source)}
         answers[number] = {name: None for name in others if name not in named} | answer
-    roles.ask(header, why.format(listed(others), others[0]), *answers)
+    may_count = [name for name in others if _may_count(header[name])]
+    line = COUNTS.format(may_count[0]) if may_count else ""
+    roles.ask(header, why.format(listed(others), others[0], line), *answers)
+
+
+def _may_count(column):
+    """Return whether cells are whole numbers, and not all 0 or 1."""
+    values, _ = as_numbers(pd.Series(column))
+    return bool((values % 1 == 0).all() and values.max() > 1)
 
 
 def _as_labels(names, scores):

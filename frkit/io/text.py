@@ -172,6 +172,8 @@ def text_layout(path):
     names = rows[0] if has_header else [str(number + 1) for number in range(len(rows[0]))]
     names = [names[0].lstrip("# "), *names[1:]]
     body = rows[has_header:]
+    if has_header and all(len(row) == len(names) + 1 and row[-1] for row in body):
+        names = ["", *names]  # as R writes names of rows
     require(
         has_header or mark != "," or not _are_cut(body),
         "numbers seem to have decimal commas, which also separate the cells: write them with a "

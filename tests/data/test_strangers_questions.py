@@ -822,6 +822,112 @@ def test_pooled_models_are_no_answer_where_one_pair_has_two_scores():
         assert asked_about(table)[1] == []
 
 
+@pytest.mark.parametrize("form", ["numpy", "postgres"])
+def test_lists_as_other_programs_print_them_are_embeddings(tmp_path, form):
+    rows = [vector.tolist() for vector in VECTORS]
+    if form == "numpy":  # as version 2 prints them
+        texts = [f"[{', '.join(f'np.float64({number!r})' for number in row)}]" for row in rows]
+    else:
+        texts = ["{" + ",".join(map(repr, row)) + "}" for row in rows]
+    pd.DataFrame({"person": PEOPLE, "embedding": texts}).to_csv(tmp_path / "f.csv", index=False)
+    faces = fk.open_data(tmp_path / "f.csv")
+    np.testing.assert_array_equal(faces.embedding, VECTORS.astype("f4"))
+    assert faces.identity.values.tolist() == PEOPLE.tolist()
+
+
+def test_a_matrix_of_r_has_names_of_rows_that_its_header_lacks(tmp_path):
+    lines = [" ".join(f'"{name}"' for name in IMAGES)]
+    lines += [f'"{name}" {" ".join(map(str, row))}' for name, row in zip(IMAGES, COSINE)]
+    (tmp_path / "m.txt").write_text("\n".join(lines))
+    _, calls = asked_about(tmp_path / "m.txt")
+    scores = run(calls[0])
+    np.testing.assert_array_equal(scores, COSINE)
+    assert scores.probe_identity.values.tolist() == PEOPLE.tolist()
+
+
+def test_a_matrix_without_names_of_rows_gets_the_line_that_gives_them(tmp_path):
+    pd.DataFrame(COSINE, columns=IMAGES).to_csv(tmp_path / "m.csv", index=False)
+    _, calls = asked_about(tmp_path / "m.csv")
+    message, _ = asked_about(tmp_path / "m.csv", kind="matrix")
+    assert any("kind='matrix'" in call for call in calls)
+    frame = pd.read_csv(tmp_path / "m.csv")
+    line = line_in(message).replace("kind=", f"identity={BY_NUMBER!r}, kind=")
+    np.testing.assert_allclose(run(line, frame=frame), COSINE)
+
+
+def test_names_beside_numbers_are_asked_about_as_a_matrix():
+    """Of which no name of a row is on a column, as of probes and a gallery."""
+    gallery = [f"g_{name}" for name in IMAGES[40:]]
+    _, calls = asked_about(pd.DataFrame(COSINE[:40, 40:], IMAGES[:40], gallery))
+    assert calls[0].endswith("kind='matrix')")
+
+
+def test_an_index_of_people_is_asked_about_and_read():
+    frame = pd.DataFrame(VECTORS, index=PEOPLE)
+    _, calls = asked_about(frame)
+    assert run(calls[0], frame=frame).identity.values.tolist() == PEOPLE.tolist()
+
+
+def test_images_that_were_not_found_are_refused_by_their_row():
+    vectors = VECTORS.copy()
+    vectors[7] = 999
+    with refused(7, 999):
+        fk.faces(vectors, PEOPLE)
+
+
+@pytest.mark.parametrize("form", ["faces", "pairs", "matrix"])
+@pytest.mark.parametrize("name", ["{folder}/{who}/{shot}.png", "{who}_{folder}_{shot}.png"])
+def test_people_whose_images_differ_in_a_part_of_their_names_are_noticed(form, name):
+    """As where ids start anew in each folder, or of two eyes of one person."""
+    names = np.array(
+        [
+            name.format(folder="LR"[who % 2], who=f"s{who // 2}", shot=shot)
+            for who, shot in zip(WHO, np.tile(range(4), 20))
+        ]
+    )
+
+    def opened(people):
+        if form == "faces":
+            return fk.faces(VECTORS, people, image=names)
+        if form == "matrix":
+            return fk.score_matrix(COSINE, people, people, probe=names, reference=names)
+        sides = {"probe": names[FIRST], "reference": names[SECOND]}
+        people = {"probe_identity": people[FIRST], "reference_identity": people[SECOND]}
+        return fk.pairs(SCORES, **sides, **people)
+
+    one_of_two = np.char.add("s", (WHO // 2).astype(str))
+    with noticed("'L'", "'R'", "names"):
+        opened(one_of_two)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        opened(PEOPLE)
+
+
+def test_a_rectangle_of_scores_and_one_of_truth_get_a_line(tmp_path):
+    genuine = PEOPLE[:30, None] == PEOPLE[30:]
+    np.savez(tmp_path / "m.npz", scores=COSINE[:30, 30:], genuine=genuine)
+    message, _ = asked_about(tmp_path / "m.npz", kind="matrix")
+    line = line_in(message[message.index("two sets") :], "fk.pairs(")
+    values, labels = scores_of(run(line, scores=COSINE[:30, 30:], genuine=genuine))
+    np.testing.assert_array_equal(values, COSINE[:30, 30:].ravel())
+    np.testing.assert_array_equal(labels, genuine.ravel())
+
+
+def test_columns_of_names_are_proposed_as_images_where_people_are_known():
+    table = LABELLED.assign(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
+    table = table.assign(p1=IMAGES[FIRST], p2=IMAGES[SECOND], g1="x", g2=WHO[SECOND] % 2)
+    _, calls = asked_about(table)
+    pairs = named(run(calls[0], frame=table))
+    assert pairs.probe.values.tolist() == IMAGES[FIRST].tolist()
+
+
+def test_constant_numbers_are_no_scores_of_another_model():
+    table = NAMED.assign(**LABELLED, threshold=0.68, quality=RNG.uniform(size=len(SAME)))
+    _, calls = asked_about(table)
+    assert not any("'threshold'" in call for call in calls)
+    assert any("['score', 'quality']" in call for call in calls)
+
+
 def test_numbers_of_images_of_each_person_name_no_images():
     number = np.tile(range(4), 20)
     frame = pd.DataFrame({"subject1": WHO[FIRST], "sample1": number[FIRST]})
@@ -901,7 +1007,7 @@ def test_arrays_of_two_columns_get_a_line(tmp_path):
     np.savez(tmp_path / "classes.npz", probs=np.c_[1 - SCORES, SCORES], labels=SAME.astype(int))
     np.savez(tmp_path / "models.npz", scores=np.c_[SCORES, SCORES**3], labels=SAME.astype(int))
     message, _ = asked_about(tmp_path / "both.npy")
-    line = line_in(message[message.index("columns of a score") :], "fk.pairs(")
+    line = line_in(message[message.index("columns are a score") :], "fk.pairs(")
     _, genuine = scores_of(run(line, data=np.load(tmp_path / "both.npy")))
     np.testing.assert_array_equal(genuine, SAME)
     message, _ = asked_about(tmp_path / "classes.npz")
