@@ -921,6 +921,27 @@ def test_columns_of_names_are_proposed_as_images_where_people_are_known():
     assert pairs.probe.values.tolist() == IMAGES[FIRST].tolist()
 
 
+def test_files_that_a_folder_lists_in_another_order_are_refused_as_labels(tmp_path):
+    """emb_10.npy stands before emb_2.npy there; the array may be in the order of the numbers."""
+    np.save(tmp_path / "f.npy", VECTORS)
+    labels = pd.DataFrame({"file": [f"emb_{row}.npy" for row in range(80)], "person": PEOPLE})
+    in_order = fk.open_data(tmp_path / "f.npy", labels=labels)
+    assert in_order.identity.values.tolist() == PEOPLE.tolist()
+    with refused("file", "order"):
+        fk.open_data(tmp_path / "f.npy", labels=labels.sort_values("file", ignore_index=True))
+
+
+def test_only_columns_that_tell_two_scores_apart_are_proposed_as_models():
+    both = pd.concat([NAMED.assign(**LABELLED)] * 2, ignore_index=True)
+    both["score"] += np.repeat([0, 0.1], len(SCORES))
+    both["network"] = np.repeat(["a", "b"], len(SCORES))
+    both["accepted"] = np.resize(SCORES > 0.5, len(both))
+    _, calls = asked_about(both)
+    assert [call for call in calls if "model" in call] == [
+        "fk.open_data(frame, columns={'model': 'network'})"
+    ]
+
+
 def test_constant_numbers_are_no_scores_of_another_model():
     table = NAMED.assign(**LABELLED, threshold=0.68, quality=RNG.uniform(size=len(SAME)))
     _, calls = asked_about(table)
