@@ -9,7 +9,7 @@ from frkit.base import LARGEST_WHOLE, InputError, listed, require
 from frkit.io.names import are_places
 
 # of a comparison that failed, or of an image that was not acquired, enrolled or found
-FAILURES = """FTA fta FTE fte FTC FTfk.open_data(frame.rename fail Fail FAIL failed Failed FAILED
+FAILURES = """FTA fta FTE fte FTC FTX fail Fail FAIL failed Failed FAILED
     failure Failure FAILURE error Error ERROR""".split()
 NO_NUMBER = ["", "nan", "NaN", "NA", "N/A", "n/a", "null", "NULL", "None", "<NA>", *FAILURES]
 # up to 999, or with a point that may separate thousands or precede three decimals
@@ -41,7 +41,7 @@ def without_words(table, missing):
 
     def without(column):
         """Return a column; blank where it has a word, if its other cells are numbers."""
-        is_word = column.isin(words) | np.isin(as_numbers(column)[0], infinite)
+        is_word = column.astype(str).isin(words) | np.isin(as_numbers(column)[0], infinite)
         is_score = is_word.any() and is_number_column(column[~is_word])
         return column.mask(is_word) if is_score else column
 
