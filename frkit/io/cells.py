@@ -41,7 +41,7 @@ def without_words(table, missing):
 
     def without(column):
         """Return a column; blank where it has a word, if its other cells are numbers."""
-        is_word = column.isin(words) | np.isin(as_numbers(column)[0], infinite)
+        is_word = column.astype(str).isin(words) | np.isin(as_numbers(column)[0], infinite)
         is_score = is_word.any() and is_number_column(column[~is_word])
         return column.mask(is_word) if is_score else column
 

@@ -269,8 +269,9 @@ def numbered_blocks(table, named=()):
     blocks = {}
     for prefix, names in numbered_runs(header).items():
         is_usual = prefix in PREFIXES and len(names) > 1
-        are_numbers = is_usual and any(is_number_column(sample[name]) for name in names)
-        if are_numbers or prefix in named:
+        if is_usual:  # unless most are text
+            is_usual = np.mean([is_number_column(sample[name]) for name in names]) >= 0.5
+        if is_usual or prefix in named:
             blocks[prefix or "embedding"] = names
     return blocks
 

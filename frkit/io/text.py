@@ -22,9 +22,6 @@ NO_COMMENT = (
 NUMBER = re.compile(r"[+-]?(?!0[0-9])[0-9]*([.,][0-9]+)?([eE](-|[+]?0)[0-9]+)?")
 LONG_FRACTION = re.compile(r"[+-]?0?[.,][0-9]{3}|.*[.,][0-9]{4}")  # 1.234 may be thousands
 DECIMAL_COMMA = re.compile(r"^([+-]?[0-9]*),([0-9]+)$")
-# of cells between commas: a 0 alone before digits, as of 0,8123; and a number with a point
-CUT = re.compile(r"(?<![^,])-?0,[0-9]+(?![^,])")
-WITH_POINT = re.compile(r"(?<![^,])[+-]?[0-9]*[.][0-9]")
 UNNAMED = ("", "level_0", "Unnamed: 0")  # of a first column without a name, as pandas writes it
 
 
@@ -184,9 +181,12 @@ def text_layout(path):
 
 
 def _are_cut(rows):
-    """Return whether commas that separate cells may cut decimal numbers, such as 0,8123."""
-    lines = [",".join(row) for row in rows]
-    return all(map(CUT.search, lines)) and not any(map(WITH_POINT.search, lines))
+    """Return whether a column of 0 alone stands before one of digits, as of 0,8123."""
+    columns = [*zip(*rows)]
+    has_points = any("." in cell and is_number(cell) for row in rows for cell in row)
+    are_zero = [{*column} <= {"0", "-0"} for column in columns]
+    are_digits = [all(map(str.isdigit, column)) for column in columns]
+    return not has_points and any(map(all, zip(are_zero, are_digits[1:])))
 
 
 def _name_columns(comment, row):

@@ -1282,3 +1282,26 @@ def test_a_column_of_zeros_beside_numbers_with_points_is_no_decimal_comma(tmp_pa
     columns = {"probe_identity": "2", "reference_identity": "3", "score": "4", "genuine": "5"}
     scores, genuine = scores_of(fk.open_data(tmp_path / "t.csv", columns=columns))
     np.testing.assert_array_equal(genuine, SAME)
+
+
+@pytest.mark.parametrize("word", "NA FTA FTE FTC FTX fail FAILED failure error".split())
+def test_usual_words_of_failed_comparisons_need_no_option(tmp_path, word):
+    failed = np.arange(len(SAME)) % 50 == 7
+    table = LABELLED.assign(score=np.where(failed, word, SCORES.astype(str)))
+    table.to_csv(tmp_path / "list.csv", index=False)
+    with noticed(f"{failed[SAME].sum()} genuine", f"{failed[~SAME].sum()} impostor"):
+        scores, _ = scores_of(fk.open_data(tmp_path / "list.csv"))
+    np.testing.assert_array_equal(np.isnan(scores), failed)
+
+
+def test_a_square_of_whole_scores_without_names_has_no_decimal_commas(tmp_path):
+    whole = (100 * np.abs(COSINE)).astype(int) // 40
+    np.savetxt(tmp_path / "square.csv", whole, fmt="%d", delimiter=",")
+    options = {"kind": "matrix", "labels": pd.DataFrame({"person": PEOPLE}), "same_images": True}
+    assert fk.open_data(tmp_path / "square.csv", **options).shape == whole.shape
+
+
+def test_a_list_as_a_frame_without_names_is_asked_about():
+    table = pd.DataFrame([*zip(PEOPLE[FIRST], PEOPLE[SECOND], SCORES)])
+    with refused("score", "probe_identity"):
+        fk.open_data(table)
