@@ -331,7 +331,8 @@ def _ask_truth(roles, table, columns, is_same, truth):
     name = roles.column(role)
     images = dict(zip(SIDES, columns))
     remedies = [{role: None} | dict(zip(WHO, columns))]
-    remedies.append(dict.fromkeys(columns))
+    if not {*columns} & {*SIDES}:  # whose names are roles
+        remedies.append(dict.fromkeys(columns))
     if not table.duplicated(columns).any():
         remedies.append(images)
     if is_wrong.mean() > TURNED_TRUTH:

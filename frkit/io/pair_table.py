@@ -345,7 +345,7 @@ def _refuse_differing(lines):
     images, genuine, roles = lines.images, lines.genuine, lines.roles
     values = {f"score {name}": values for name, values in lines.scores.items()}
     values |= {} if genuine is None else {"genuine": genuine}
-    differing = differing_rows(repeated_rows(images, values))
+    differing = differing_rows(repeated_rows(images, values).drop(columns="either_way"))
     if len(differing) == 0:
         return
     is_same = genuine is None or len({*genuine[differing]}) == 1
@@ -385,25 +385,27 @@ def _scores_of_file(path, lines):
         f"a line of scores is: score, or two names and a score; it has {n_cells} cells",
     )
     numbers = [name for name in scored if is_number_column(scored[name])]
-    score = scored.pop((numbers or [*scored])[-1]).rename("score")
-    values = to_numbers(score)
-    return values if n_cells == 1 else _scores_by_names(scored, score, values, lines)
+    score = scored.pop((numbers or [*scored])[-1])
+    values = to_numbers(score.rename("score"))
+    return values if n_cells == 1 else _scores_by_names(scored, values, lines)
 
 
-def _scores_by_names(names, score, values, lines):
+def _scores_by_names(names, values, lines):
     """Return the scores of pairs of images, whichever of both names stands first.
 
-    names : pd.DataFrame of two columns, the names to which the scores belong
-    score, values : as they are written, and as numbers
+    names : pd.DataFrame of two columns, the names to which the values belong
     """
     n_pairs = len(lines.table)
     both = [[*side, *names[name]] for side, name in zip(lines.images.columns(), names)]
     pairs = coded_sides(both, SIDES, n_pairs + len(values)).either_way()
-    scored = pd.DataFrame({"pair": pairs[n_pairs:], "score": values})
-    is_again = scored.duplicated()
-    is_other = scored.duplicated("pair") & ~is_again
-    refuse_cells(score, is_other, f"makes two scores of one pair: {TWO_DIRECTIONS}")
-    scored = scored[~is_again]
+    scored = pd.DataFrame({"pair": pairs[n_pairs:], "score": values}, names.index)
+    differing = differing_rows(scored)
+    pair = listed(names.loc[differing[:1]].to_numpy().ravel())
+    where = " and ".join(map(str, differing))
+    require(
+        len(differing) == 0, f"the pair {pair} has two scores (lines {where}): {TWO_DIRECTIONS}"
+    )
+    scored = scored.drop_duplicates()
     places = pd.Index(scored["pair"]).get_indexer(pairs[:n_pairs])
     absent = lines.table.index[places < 0]
     require(len(absent) == 0, f"there is no score for the trials of lines {listed(absent)}")

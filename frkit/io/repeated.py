@@ -30,8 +30,11 @@ def repeated_rows(sides, values):
 
 
 def differing_rows(repeated):
-    """Return two rows of one pair with different values; none where there are no such."""
-    distinct = repeated.drop(columns="either_way").drop_duplicates()
+    """Return two rows of one pair with different values; none where there are no such.
+
+    repeated : pd.DataFrame of values, with a number of the `pair`
+    """
+    distinct = repeated.drop_duplicates()
     differing = distinct["pair"][distinct["pair"].duplicated()]
     return distinct.index[distinct["pair"].isin(differing[:1])][:2]
 

@@ -216,7 +216,7 @@ BAD = {
     "vox, no label": ("pairs", VOX + "2 a/1 b/1\n", FOUR_SCORES, "scores"),
     "kaldi, none": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\n"}, "lines '2'"),
     "kaldi, twice": ("pairs", KALDI, {"scores": "id1-u1 id1-u2 1\nid1-u1 id1-u2 2\n"},
-                     "line 2"),
+                     "lines 1 and 2"),
     "rfw table, scores": ("pairs", RFW_TABLE.replace("ambiguous", "A"), FOUR_SCORES,
                           "scores"),
     "bob-csv, id": ("pairs", BOB_CSV.replace("p2,m", "p2,"), {}, "line 3"),
