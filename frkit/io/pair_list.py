@@ -57,43 +57,43 @@ def listed_pairs(
     """
     require_one_of("failed", failed, FAILED)
     values, models, is_distance = _scores(score, model, missing, distance)
-    n = values.shape[-1]
+    n = values.shape[1]
     images = _sides(images, SIDES, n)
     people = _sides(people, WHO, n)
     is_genuine = _genuine(genuine, people, n)
     is_of_two = ~images.is_same() if images else np.ones(n, bool)
-    signs = np.where(np.atleast_1d(is_distance), -1, 1)
-    for sign, scores_of_model in zip(signs, np.atleast_2d(values)):
-        given = sign * scores_of_model[is_of_two]
-        ask_about_marks(given, missing, sign < 0, ~is_genuine[is_of_two])
+    for turned, scores_of_model in zip(is_distance, values):
+        given = scores_of_model[is_of_two]
+        ask_about_marks(-given if turned else given, missing, turned, ~is_genuine[is_of_two])
     check_names(attributes)
     of_pairs = {name: _labels_of_attribute(name, each, n) for name, each in attributes.items()}
     labels = {"identity": people} | of_pairs if people else of_pairs
-    warn_of_strangers(np.atleast_2d(values)[0], is_genuine, people, of_pairs, images)
+    warn_of_strangers(values[0], is_genuine, people, of_pairs, images)
     warn_of_spellings({name: [sides.names] for name, sides in labels.items()})
     sides = {"image": images} | labels if images else labels
     if each_once and images:
-        each_model = dict(enumerate(np.atleast_2d(values)))
-        repeated = repeated_rows(images, each_model | {"genuine": is_genuine})
+        repeated = repeated_rows(images, dict(enumerate(values)) | {"genuine": is_genuine})
         keep = first_of_each(repeated, n)
-        values, is_genuine = values[..., keep], is_genuine[keep]
+        values, is_genuine = values[:, keep], is_genuine[keep]
         sides = {name: names.rows(keep) for name, names in sides.items()}
     elif people and not images:
-        warn_of_equal_rows(people, np.atleast_2d(values)[0])
+        warn_of_equal_rows(people, values[0])
     values, rejected = _settle_failed(values, is_genuine, failed, models)
-    coords = {"genuine": ("pair", is_genuine)}
-    if models is not None:
-        coords["model"] = models
     attrs = {"similarity": "given", "distance": int(is_distance.all()), **rejected}
-    score = ("model", "pair")[-values.ndim :], values, attrs
-    return kept_list(xr.Dataset({"score": score}, coords=coords), sides)
+    score = ("model", "pair"), values, attrs
+    pairs = xr.Dataset({"score": score}, coords={"genuine": ("pair", is_genuine)})
+    pairs = pairs.isel(model=0) if models is None else pairs.assign_coords(model=models)
+    return kept_list(pairs, sides)
 
 
 # --- scores --------------------------------------------------------------------------------------
 
 
 def _scores(score, model, missing, distance):
-    """Return scores (larger = more alike, NaN if missing), models, which are distances."""
+    """Return scores, models (None without names), and which of them are distances.
+
+    Scores are (model, pair), larger = more alike, NaN if missing; without models there is one row.
+    """
     if isinstance(score, Mapping):
         require(model is None, "score is a mapping from model names already: leave model= out")
         model = list(score)
@@ -107,8 +107,8 @@ def _scores(score, model, missing, distance):
     refuse_infinite(values)
     require(not np.isnan(values).all(), "every score is missing: there is nothing to evaluate")
     models = None if model is None else model_names(model, len(values))
-    is_distance = _is_distance(distance, models)
-    values = np.where(is_distance[..., None], -values, values)
+    is_distance = np.atleast_1d(_is_distance(distance, models))
+    values = np.where(is_distance[:, None], -values, values)
     if is_distance.any() and not is_distance.all():
         warn_of_distances(models[is_distance])
     return values, models, is_distance
@@ -242,7 +242,7 @@ def _settle_failed(scores, genuine, failed, models):
     """
     is_failed = np.isnan(scores)
     whose = [""] if models is None else [f" in {model!r}" for model in models.tolist()]
-    for model, of_model in zip(whose, np.atleast_2d(is_failed)):
+    for model, of_model in zip(whose, is_failed):
         warn_of_failed((of_model & genuine).sum(), (of_model & ~genuine).sum(), failed, model)
     if failed == "left out":
         return scores, {}

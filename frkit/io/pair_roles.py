@@ -102,15 +102,8 @@ def _find_scores(roles, sample):
     numbers = [name for name in roles.free(sample) if is_number_column(sample[name], MOST)]
     usual = {name: role for role in WORDS for name in numbers if simplified(name) in NAMES[role]}
     by_word = {name: role_of_score(name) for name in numbers if role_of_score(name)}
-    return _by_role(usual or by_word)
-
-
-def _by_role(role_of_column):
-    """Return the columns of each role."""
-    columns = {}
-    for name, role in role_of_column.items():
-        columns.setdefault(role, []).append(name)
-    return columns
+    role_of = usual or by_word
+    return {role: [name for name in role_of if role_of[name] == role] for role in WORDS}
 
 
 def role_of_score(name):
@@ -145,6 +138,8 @@ def fractions(table):
 def check_scores(roles, table, genuine, scores, is_confirmed):
     """Ask where scores contradict the truth, if one of both was guessed, or separate it wholly.
 
+    A warning says that both may be the opposite, where nothing confirms a weak name of the truth.
+
     Parameters
     ----------
     scores : dict of array, by column
@@ -166,6 +161,12 @@ def check_scores(roles, table, genuine, scores, is_confirmed):
             why += "system's own decision would: is it the truth? If not, say what is"
             people = {truth: None} | dict.fromkeys(WHO, "...")
             roles.ask(table, why, {truth: column}, {"genuine": "..."}, people)
+    is_weak = is_guess and simplified(column) in WEAK["genuine"]
+    if is_weak and role not in roles.from_user and {*table[column].astype(str).unique()} <= FLAGS:
+        warn(
+            f"1 in {column!r} is read as genuine, {name!r} as a {role}, and nothing else in the "
+            f"file confirms both; they may be impostor and {OPPOSITE[role]}"
+        )
 
 
 def _with_role(roles, name, role):
@@ -174,20 +175,6 @@ def _with_role(roles, name, role):
     others = [other for other in roles.columns[opposite] if other != name]
     turned = {role: [*roles.columns.get(role, []), name]}
     return turned | {opposite: others} if others else turned
-
-
-def warn_unconfirmed(roles, table):
-    """Warn of a score and a truth that were guessed, and may both be the opposite."""
-    truth = roles.column("genuine")
-    role = "distance" if roles.columns.get("distance") else "score"
-    if truth is None or roles.from_user & {"genuine", "impostor", role}:
-        return
-    are_flags = {*table[truth].astype(str).unique()[:4]} <= FLAGS
-    if are_flags and simplified(truth) in WEAK["genuine"]:
-        warn(
-            f"1 in {truth!r} is read as genuine, {roles.column(role)!r} as a {role}, and nothing "
-            f"else in the file confirms both; they may be impostor and {OPPOSITE[role]}"
-        )
 
 
 # --- truth ---------------------------------------------------------------------------------------

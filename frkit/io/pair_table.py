@@ -12,7 +12,6 @@ import pandas as pd
 from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
-from frkit.io.arrays import read_npy
 from frkit.io.cells import (
     is_number_column,
     refuse_cells,
@@ -21,8 +20,8 @@ from frkit.io.cells import (
     without_words,
 )
 from frkit.io.combined import stack_lists
-from frkit.io.file_contents import table_of
-from frkit.io.frames import check_header, read_frame
+from frkit.io.file_contents import read_file, table_of
+from frkit.io.frames import check_header
 from frkit.io.joins import CORRELATED, ask_who, best_pattern, identities_from
 from frkit.io.labels_table import attributes_by_name
 from frkit.io.models import names_models, read_by_model
@@ -41,7 +40,6 @@ from frkit.io.pair_roles import (
     check_scores,
     fractions,
     pair_roles,
-    warn_unconfirmed,
 )
 from frkit.io.repeated import (
     are_of_themselves,
@@ -154,19 +152,10 @@ def _list_of_pairs(
     _find_people(lines, identity, rule)
     if lines.genuine is None:
         lines.genuine = lines.people.is_same()
-    if not directions:
-        check_scores(roles, lines.table, lines.genuine, lines.scores, preset or lines.people)
-    if not lines.people:
-        warn_unconfirmed(roles, lines.table)
-    if lines.people and not lines.images:
-        score = next(iter(lines.scores.values()))
-        if are_of_themselves(lines.people, score):
-            why = (
-                "each name is paired with itself once, always with one score: these are images, "
-                "compared with themselves, and no people"
-            )
-            sides = {side: roles.column(who) for side, who in zip(SIDES, WHO)}
-            roles.ask(lines.table, why, sides | dict.fromkeys(WHO))
+    roles.from_user |= {*directions}
+    is_confirmed = lines.people or (preset and not rule)
+    check_scores(roles, lines.table, lines.genuine, lines.scores, is_confirmed)
+    _ask_about_copies(lines)
     _ask_about_others(lines)
     if labels is not None:
         lines.people = _with_labels(labels, lines, attributes)
@@ -208,7 +197,7 @@ def _take_other_scores(lines, scores, role):
     require(not lines.roles.scores(), "the file contains its scores: leave the other ones out")
     if isinstance(scores, (str, Path)):
         with named(scores):
-            values = _score_lines(Path(scores), lines.table, lines.images)
+            values = _scores_of_file(Path(scores), lines)
     else:
         values = real_numbers("scores", scores)
     n_pairs = len(lines.table)
@@ -241,6 +230,18 @@ def _find_people(lines, identity, rule):
         lines.people = _people_by_name(lines, rule)
     if not lines.people and lines.genuine is None:
         roles.ask(lines.table, UNSAID, {"genuine": "..."})
+
+
+def _ask_about_copies(lines):
+    """Ask about names of people that may be images, which were compared with themselves."""
+    score = next(iter(lines.scores.values()))
+    if lines.people and not lines.images and are_of_themselves(lines.people, score):
+        why = (
+            "names that are paired with themselves always have one score: these are images, "
+            "compared with themselves, and no people"
+        )
+        sides = {side: lines.roles.column(who) for side, who in zip(SIDES, WHO)}
+        lines.roles.ask(lines.table, why, sides | dict.fromkeys(WHO))
 
 
 def _ask_about_others(lines):
@@ -286,10 +287,9 @@ def _refuse_others(people, attributes):
     """
     for name, sides in attributes.items():
         if simplified(name) in NAMES["identity"]:
-            both = pd.DataFrame({"list": people.both(), "labels": np.concatenate(sides)})
-            both = both.dropna().drop_duplicates()
+            in_list, in_labels = people.both(), np.concatenate(sides)
             require(
-                both["list"].is_unique and both["labels"].is_unique,
+                not _name_several(in_list, in_labels) and not _name_several(in_labels, in_list),
                 f"column {name!r} of the labels contradicts the people of the list: correct one of "
                 "them, or remove the column",
             )
@@ -358,7 +358,7 @@ def _refuse_differing(lines):
     images, genuine, roles = lines.images, lines.genuine, lines.roles
     values = {f"score {name}": values for name, values in lines.scores.items()}
     values |= {} if genuine is None else {"genuine": genuine}
-    differing = differing_rows(repeated_rows(images, values))
+    differing = differing_rows(repeated_rows(images, values).drop(columns="either_way"))
     if len(differing) == 0:
         return
     is_same = genuine is None or len({*genuine[differing]}) == 1
@@ -369,7 +369,9 @@ def _refuse_differing(lines):
         if 1 < lines.table[name].nunique() <= MOST_MODELS
         and lines.table[name].iloc[differing].is_unique
     ]
-    if not roles.from_user & {*SIDES} and _name_several(images, lines.people):
+    people = lines.people or images
+    is_number = _name_several(images.both(), people.both())  # within people
+    if is_number and not roles.from_user & {*SIDES}:
         answers.append({"columns": dict.fromkeys(SIDES)})
     elif genuine is None or np.array_equal(images.is_same(), genuine):
         answers.append({"columns": dict(zip(WHO, map(roles.column, SIDES)))})
@@ -379,51 +381,46 @@ def _refuse_differing(lines):
     raise InputError(f"the pair {pair} {what} ({where}): {TWO_SCORES}", answers)
 
 
-def _name_several(images, people):
-    """Return whether one name of an image stands beside two people, as numbers within people do."""
-    if not people:
-        return False
-    both = pd.DataFrame({"image": images.both(), "person": people.both()}).drop_duplicates()
-    return not both["image"].is_unique
+def _name_several(names, others):
+    """Return whether one name stands beside two others."""
+    both = pd.DataFrame({"name": names, "other": others}).dropna().drop_duplicates()
+    return both["name"].duplicated().any()
 
 
 # --- scores from a separate file ------------------------------------------------------------------
 
 
-def _score_lines(path, table, images):
-    """Read an .npy, one score per line, or lines of two names and a score in any order."""
-    if path.suffix == ".npy":
-        return real_numbers("scores", read_npy(path)).astype(float)
-    scored = read_frame(path)
+def _scores_of_file(path, lines):
+    """Read one score per line, or lines of two names and a score in any order."""
+    scored = table_of(read_file(path))
     n_cells = len(scored.columns)
-    if n_cells == 1:
-        return to_numbers(scored.iloc[:, 0].rename("score"))
     require(
-        n_cells == 3 and images is not None,
+        n_cells == 1 or (n_cells == 3 and lines.images),
         f"a line of scores is: score, or two names and a score; it has {n_cells} cells",
     )
     numbers = [name for name in scored if is_number_column(scored[name])]
-    score = (numbers or [*scored])[-1]
-    values = to_numbers(scored.pop(score).rename("score"))
-    return _scores_by_names(scored, values, table, images)
+    score = scored.pop((numbers or [*scored])[-1])
+    values = to_numbers(score.rename("score"))
+    return values if n_cells == 1 else _scores_by_names(scored, values, lines)
 
 
-def _scores_by_names(names, values, table, images):
+def _scores_by_names(names, values, lines):
     """Return the scores of pairs of images, whichever of both names stands first.
 
     names : pd.DataFrame of two columns, the names to which the values belong
     """
-    n_pairs = len(table)
-    both = [[*side, *names[name]] for side, name in zip(images.columns(), names)]
+    n_pairs = len(lines.table)
+    both = [[*side, *names[name]] for side, name in zip(lines.images.columns(), names)]
     pairs = coded_sides(both, SIDES, n_pairs + len(values)).either_way()
     scored = pd.DataFrame({"pair": pairs[n_pairs:], "score": values}, names.index)
+    differing = differing_rows(scored)
+    pair = listed(names.loc[differing[:1]].to_numpy().ravel())
+    where = " and ".join(map(str, differing))
+    require(
+        len(differing) == 0, f"the pair {pair} has two scores (lines {where}): {TWO_DIRECTIONS}"
+    )
     scored = scored.drop_duplicates()
-    twice = scored["pair"][scored["pair"].duplicated()]
-    lines = scored.index[scored["pair"].isin(twice[:1])]
-    pair = listed(names.loc[lines[:1]].to_numpy().ravel())
-    where = " and ".join(map(str, lines))
-    require(len(twice) == 0, f"the pair {pair} has two scores (lines {where}): {TWO_DIRECTIONS}")
     places = pd.Index(scored["pair"]).get_indexer(pairs[:n_pairs])
-    absent = table.index[places < 0]
+    absent = lines.table.index[places < 0]
     require(len(absent) == 0, f"there is no score for the trials of lines {listed(absent)}")
     return scored["score"].to_numpy()[places]

@@ -30,8 +30,11 @@ def repeated_rows(sides, values):
 
 
 def differing_rows(repeated):
-    """Return two rows of one pair with different values; none where there are no such."""
-    distinct = repeated.drop(columns="either_way").drop_duplicates()
+    """Return two rows of one pair with different values; none where there are no such.
+
+    repeated : pd.DataFrame of values, with a number of the `pair`
+    """
+    distinct = repeated.drop_duplicates()
     differing = distinct["pair"][distinct["pair"].duplicated()]
     return distinct.index[distinct["pair"].isin(differing[:1])][:2]
 
@@ -50,24 +53,22 @@ def first_of_each(repeated, n_pairs):
         Number of all rows.
     """
     keep = np.ones(n_pairs, bool)
-    is_again = repeated.duplicated()
+    unordered = repeated.drop(columns="pair")
+    have_one_score = unordered.drop_duplicates()["either_way"].is_unique
+    is_again = unordered.duplicated() if have_one_score else repeated.duplicated()
     if is_again.any():
-        warn(f"{is_again.sum():,} pairs occur twice with the same score: each counts once")
+        warn(
+            f"{is_again.sum():,} pairs occur twice with the same score, perhaps with exchanged "
+            "sides: each counts once"
+        )
     keep[repeated.index[is_again]] = False
-    unordered = repeated[~is_again].drop(columns="pair")
-    is_turned = unordered.either_way.duplicated()
-    if is_turned.any() and is_turned.equals(unordered.duplicated()):
-        warn(f"{is_turned.sum():,} pairs occur in both directions with one score: each counts once")
-        keep[unordered.index[is_turned]] = False
     return keep
 
 
 def are_of_themselves(sides, score):
-    """Return whether names are paired with themselves once each, always with one score: images."""
-    is_same = sides.is_same()
-    scores = np.asarray(score)[is_same]
-    are_once = len(np.unique(sides.probe[is_same])) == len(scores)
-    return len(scores) >= FEWEST_NAMES and are_once and np.allclose(scores, scores[0], atol=1e-6)
+    """Return whether names that are paired with themselves always have one score: images."""
+    scores = np.asarray(score)[sides.is_same()]
+    return len(scores) >= FEWEST_NAMES and np.allclose(scores, scores[0], atol=1e-6)
 
 
 def warn_of_equal_rows(people, score):

@@ -233,7 +233,7 @@ def test_texts_of_pandas_in_an_array_of_xarray_are_labels():
 AGAIN = slice(0, 60)
 TWO_WAYS = {
     "twice": (np.r_[A, A[AGAIN]], np.r_[B, B[AGAIN]], "60 pairs occur twice"),
-    "in both directions": (np.r_[A, B[AGAIN]], np.r_[B, A[AGAIN]], "60 pairs occur in both"),
+    "in both directions": (np.r_[A, B[AGAIN]], np.r_[B, A[AGAIN]], "60 pairs occur twice"),
 }
 
 

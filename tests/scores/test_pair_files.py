@@ -192,6 +192,16 @@ def test_several_files_are_models_of_the_same_pairs(tmp_path):
         named(fk.open_data([paths[0], put(tmp_path, "C.csv", text.replace("bob", "eve"))]))
 
 
+def test_labels_that_scores_separate_wholly_are_a_question_without_a_header_too(tmp_path):
+    """They may be the system's own decisions."""
+    lines = [f"{int(number >= 40)} 0.{number}" for number in range(20, 80)]
+    path = put(tmp_path, "labels.txt", "\n".join(lines))
+    with refused("label") as asked:
+        fk.open_data(path)
+    data = fk.open_data(path, **asked.value.answers[0])
+    assert data["pairs"].genuine.sum() == 40
+
+
 # --- malformed files ---
 
 FOUR_SCORES = {"scores": FOUR}
