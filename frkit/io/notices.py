@@ -1,5 +1,8 @@
 """Notices about data that may not be what they seem; they change nothing."""
 
+import re
+from itertools import zip_longest
+
 import numpy as np
 import pandas as pd
 
@@ -90,8 +93,9 @@ def _parts_of_names(images):
     """Return the parts of names of images, between marks, by their place."""
     if images is None:
         return {}
-    parts = pd.Series(images.names, dtype=str).str.split(MARKS, expand=True).fillna("")
-    return {place: part for place, part in parts.items() if 1 < part.nunique() < len(part)}
+    names = [re.split(MARKS, str(name)) for name in images.names]
+    parts = enumerate(zip_longest(*names, fillvalue=""))
+    return {place: part for place, part in parts if 1 < len({*part}) < len(part)}
 
 
 def _warn_if_unlike(scores, is_genuine, is_part, which, why):
