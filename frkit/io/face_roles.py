@@ -52,6 +52,7 @@ OTHER_LAYOUTS = (
     f"\n  where rows are of pairs: {COSINES} with a, b = rows[data['idx1']], rows[data['idx2']], "
     "or rows[::2], rows[1::2] where the rows of a pair follow each other; rows = data['embeddings']"
     "\n  where columns are a score and its label: fk.pairs(*data.T)"
+    "\n  where they are scores: fk.score_matrix(data, people_of_rows, people_of_columns)"
     "\n  where they are probabilities of two classes: fk.pairs(data['probs'][:, 1], data['labels'])"
     "\n  where labels are one column for each person: data['onehot'].argmax(1)"
     "\n  where copies of each image have an axis of their own: fk.faces(data['embeddings']"

@@ -78,7 +78,10 @@ def _as_table(frame):
     """Return a DataFrame whose index, unless it only counts rows, became its first columns."""
     require(
         frame.columns.nlevels == 1,
-        f"the columns have several levels of names: make one, such as {ONE_LEVEL}",
+        "the columns have several levels of names; a matrix of scores with people and images on "
+        "both sides is fk.score_matrix(df.droplevel('person').droplevel('person', axis=1), "
+        "*(names.get_level_values('person') for names in df.axes)); of other tables make one "
+        f"level, such as {ONE_LEVEL}",
     )
     if not isinstance(frame.index, pd.RangeIndex):
         names = None if frame.index.nlevels > 1 else frame.index.name or ""

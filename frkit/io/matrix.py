@@ -63,9 +63,13 @@ OF_IMAGES = (
     "of one person"
 )
 OTHER_NAMES = (
-    "the matrix is symmetric, so row i and column i are one image, compared with itself; but their "
-    "names or people differ, or same_images=False says that they are two: give them one name on "
-    "both sides, as in frame.set_axis(frame.index, axis=1), or say same_images=True"
+    "the matrix, or the square at its beginning, is symmetric, so row i and column i are one image, "
+    "compared with itself; but their names or people differ, or same_images=False says that they "
+    "are two, or there are more rows or columns\n"
+    "  give them one name on both sides, as in frame.set_axis(frame.index, axis=1), or say "
+    "same_images=True\n"
+    "  matrices of several models, one below the other, are opened one by one: "
+    "fk.open_data({'a': frame[:n], 'b': frame[n:]}, kind='matrix'), with n = len(frame.columns)"
 )
 NOBODY_SHARED = (
     "no name is on a row and on a column, so nothing says which pairs are genuine\n"
@@ -73,7 +77,8 @@ NOBODY_SHARED = (
     "fk.score_matrix(frame.to_numpy(), people_of_rows, frame.columns)\n"
     "  where both are the same images in one order: fk.open_data(frame.set_axis(frame.index, "
     "axis=1), kind='matrix')\n"
-    "  (with frame = pd.read_csv(path, index_col=0))"
+    "  (with frame = pd.read_csv(path, index_col=0), of a file without names of columns "
+    "pd.read_csv(path, index_col=0, header=None))"
 )
 DISTANCES = (
     "scores of one person are not clearly higher than those of strangers: are these distances?"
@@ -165,11 +170,12 @@ def score_matrix(
     if probe is None and all(rows is not None and rows.is_unique for rows in names):
         labels["image"] = [np.asarray(rows, str) for rows in names]
     probes, references = _both_sides(scores, labels, names, same_images)
-    is_symmetric = _is_symmetric(scores, missing)
-    require(references is probes or not is_symmetric or scores.shape[0] < FEWEST_ROWS, OTHER_NAMES)
     is_in_memory = isinstance(scores, np.ndarray)
     is_part = is_in_memory and {*probes.index} != {*references.index}
     refuse_half(scores, probes.index, references.index, equal_cells=is_part)
+    n_both = min(scores.shape)
+    is_symmetric = _is_symmetric(scores[:n_both, :n_both], missing)
+    require(references is probes or not is_symmetric or n_both < FEWEST_ROWS, OTHER_NAMES)
     ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
     if is_in_memory:
         of_images = labels["image"][0] is not None and same_images is None and not is_symmetric

@@ -29,6 +29,7 @@ NO_PEOPLE = (
     "row for each image\n"
     "  where both sides are the same images: fk.score_matrix(values, identity, identity, "
     "same_images=True)\n"
+    "  where they are other images: fk.score_matrix(values, people_of_rows, people_of_columns)\n"
     "  where rows are pairs and columns are models: fk.pairs(values.T, labels, model=['a', 'b'])"
 )
 OTHERS = (
@@ -47,6 +48,9 @@ NO_MATRIX = (
     "  where they are of several models: fk.open_data({name: fk.score_matrix(data[name], people, "
     "people, same_images=True, distance='dist' in name) for name in NAMES}), with data = "
     "np.load(path), people = data['labels']\n"
+    "  where one array has those of all models, one matrix behind another: fk.open_data({str(k): "
+    "fk.score_matrix(values, people, people, same_images=True) for k, values in "
+    "enumerate(np.load('stack.npy'))})\n"
     "  where one has scores of one set of images, and one the truth: fk.pairs(scores[rows], "
     "genuine[rows], *rows), with rows = np.triu_indices(len(scores), 1)\n"
     "  where it has those of two sets: fk.pairs(scores.ravel(), genuine.ravel())"
@@ -233,7 +237,7 @@ def matrix_roles(columns, user_columns=None, is_certain=False):
     if len(candidates) != 1:
         if is_certain:
             named = [name for name in tables if role_of_score(name)] or tables
-            why = NO_MATRIX.replace("NAMES", str(named))
+            why = NO_MATRIX.replace("NAMES", str(named or ["a", "b"]))
             roles.ask(columns, why, *({role_of_score(name) or "score": name} for name in named))
         return None
     [name] = candidates

@@ -677,6 +677,38 @@ def test_the_line_for_several_levels_of_columns_runs(name):
     assert fk.open_data(df, columns={"identity": "identity_0"}).sizes["feature"] == 16
 
 
+def test_the_line_for_a_matrix_with_two_levels_of_names_runs():
+    levels = pd.MultiIndex.from_arrays([PEOPLE, IMAGES], names=["person", "image"])
+    frame = pd.DataFrame(VECTORS @ VECTORS.T, levels, levels)
+    with refused() as refusal:
+        fk.open_data(frame)
+    scores = run(line_in(str(refusal.value), "fk.score_matrix("), df=frame)
+    assert scores.probe_identity.values.tolist() == [*PEOPLE]
+    assert scores.probe.values.tolist() == [*IMAGES] and scores.symmetric == 1
+
+
+def test_the_line_for_groups_of_people_in_hdf5_runs(tmp_path):
+    people = np.asarray(PEOPLE)
+    with h5py.File(tmp_path / "faces.h5", "w") as file:
+        for person in np.unique(people):
+            file[f"{person}/features"] = VECTORS[people == person]
+        with refused() as refusal:
+            fk.open_data(tmp_path / "faces.h5")
+        faces = run(line_in(str(refusal.value), "fk.faces(np.concatenate("), file=file)
+    assert faces.identity.values.tolist() == sorted(PEOPLE)
+
+
+def test_the_line_for_matrices_of_several_models_in_one_array_runs(tmp_path, monkeypatch):
+    people = np.asarray(PEOPLE)
+    stack = np.stack([VECTORS @ VECTORS.T, 2 * VECTORS @ VECTORS.T])
+    monkeypatch.chdir(tmp_path)
+    np.save("stack.npy", stack)
+    with refused() as refusal:
+        fk.open_data("stack.npy", kind="matrix")
+    scores = run(line_in(str(refusal.value), "fk.open_data({str("), people=people)
+    np.testing.assert_allclose(scores, stack)
+
+
 def test_a_mark_that_looks_like_an_option_is_proposed_with_a_sign(tmp_path, capsys):
     path = tmp_path / "list.csv"
     table = LABELLED.astype({"score": str})

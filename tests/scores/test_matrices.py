@@ -388,6 +388,29 @@ def test_a_symmetric_matrix_has_no_second_set_of_images(form):
     fk.score_matrix(values, people, people, **options)
 
 
+def below_each_other(models, names):
+    """Two models' symmetric matrices in one table, as pd.concat makes it."""
+    return pd.concat([pd.DataFrame(values, names, names) for values in models.values()])
+
+
+@pytest.mark.parametrize("form", ["people", "images"])
+def test_matrices_of_two_models_below_each_other_are_refused(form):
+    """Images compared with themselves would be genuine pairs of both models."""
+    people = np.repeat([*"abcdefgh"], 3)
+    values = np.random.default_rng(0).normal(size=(24, 24)) + 3 * (people[:, None] == people)
+    models = {"a": values + values.T, "b": 2 * (values + values.T)}
+    names = people if form == "people" else [f"{who}{k}" for k, who in enumerate(people)]
+    with refused("several models"):
+        fk.open_data(below_each_other(models, names), kind="matrix")
+    frame = below_each_other(models, people)
+    n = len(frame.columns)
+    parts = {"a": frame[:n], "b": frame[n:]}
+    opened = fk.open_data(parts, kind="matrix", same_images=True)
+    np.testing.assert_array_equal(opened, [*models.values()])
+    of_sessions = {"a": values, "b": values + 1}  # not symmetric: probes of two days
+    assert fk.open_data(below_each_other(of_sessions, people), kind="matrix").shape == (48, 24)
+
+
 def test_columns_beside_those_of_people_are_noticed(tmp_path):
     rng = np.random.default_rng(0)
     probes = np.repeat([*"abcdefgh"], 3)
