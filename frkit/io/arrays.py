@@ -104,10 +104,10 @@ def read_hdf5(path):
         require(
             arrays,
             f"has no array at the top, but groups {listed(members)}. In Python: "
-            "fk.faces(file['group/features'][:], file['group/people'].asstr()[:]), or where a group "
-            "is a person, fk.faces(np.concatenate([each['features'][:] for each in file.values()]), "
-            "np.repeat([*file], [len(each['features']) for each in file.values()])), with "
-            "file = h5py.File(path)",
+            "fk.faces(file['group/features'][:], file['group/people'].asstr()[:]), or where each "
+            "group is a person, fk.faces(np.concatenate([each['features'][:] for each in "
+            "file.values()]), np.repeat([*file], [len(each['features']) for each in "
+            "file.values()])), with file = h5py.File(path)",
         )
         texts = [name for name, item in arrays.items() if h5py.check_string_dtype(item.dtype)]
         arrays |= {name: arrays[name].asstr("utf-8") for name in texts}

@@ -63,9 +63,9 @@ OF_IMAGES = (
     "of one person"
 )
 OTHER_NAMES = (
-    "the matrix, or the square at its beginning, is symmetric, so row i and column i are one image, "
-    "compared with itself; but their names or people differ, or same_images=False says that they "
-    "are two, or there are more rows or columns\n"
+    "the matrix, or the square at its beginning, is symmetric, so row i and column i are one "
+    "image, compared with itself; but their names or people differ, or same_images=False says that "
+    "they are two, or there are more rows or columns\n"
     "  give them one name on both sides, as in frame.set_axis(frame.index, axis=1), or say "
     "same_images=True\n"
     "  matrices of several models, one below the other, are opened one by one: "

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from frkit.base import InputError
 from frkit.io.command_words import with_answer
+
+TABLES = pd.DataFrame, pd.Series, np.ndarray  # which a call has under a name
 
 
 @contextmanager
@@ -31,7 +34,7 @@ def asking(source, options):
 def python_line(source, options, answer):
     """Return the call of `open_data` with an answer."""
     words = {
-        name: name if isinstance(value, pd.DataFrame) else _word(value)
+        name: name if isinstance(value, TABLES) else _word(value)
         for name, value in with_answer(options, answer).items()
     }
     data = "models" if isinstance(source, Mapping) else _word(source)

@@ -709,6 +709,14 @@ def test_the_line_for_matrices_of_several_models_in_one_array_runs(tmp_path, mon
     np.testing.assert_allclose(scores, stack)
 
 
+@pytest.mark.parametrize("form", [np.asarray, pd.Series])
+def test_scores_of_a_list_stand_in_a_call_under_their_name(form):
+    trials, distances = LABELLED[["genuine"]], form(-SCORES)
+    _, calls = asked_about(trials, scores=distances)
+    opened, _ = scores_of(run(calls[0], frame=trials, scores=distances))
+    np.testing.assert_array_equal(opened, SCORES)
+
+
 def test_a_mark_that_looks_like_an_option_is_proposed_with_a_sign(tmp_path, capsys):
     path = tmp_path / "list.csv"
     table = LABELLED.astype({"score": str})
