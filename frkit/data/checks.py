@@ -17,11 +17,12 @@ NUMBERED = "numbered"  # attribute of images without names: a hash of their embe
 WIDE = 8  # features whose equal values are no coincidence
 FEWEST_BITS = 16  # of a code
 NO_EMBEDDING = (
-    "embedding must be numbers, which are compared by cosine, got {}; codes of bits are compared "
-    "by fk.score_matrix(scipy.spatial.distance.cdist(codes, codes, 'hamming'), identity, identity, "
-    "same_images=True, distance=True), with codes = np.unpackbits(codes, axis=1) where a byte has "
-    "8 of them; features in whole numbers are fk.faces(features.astype(float) - zero, identity), "
-    "with the number that stands for zero"
+    "embedding must be numbers, which are compared by cosine, got {}\n"
+    "  codes of bits: fk.score_matrix(scipy.spatial.distance.cdist(codes, codes, 'hamming'), "
+    "identity, identity, same_images=True, distance=True), with codes = np.unpackbits(codes, "
+    "axis=1) where a byte has 8 of them\n"
+    "  features in whole numbers: fk.faces(features.astype(float) - zero, identity), with the "
+    "number that stands for zero"
 )
 
 

@@ -133,10 +133,12 @@ def refuse_repeated_index(table):
     require(
         "" not in table or table[""].is_unique,
         "the first column has no name, and its labels occur again, as where rows of several tables "
-        "follow each other. Name it, as person or model: fk.open_data("
-        "frame.rename(columns={frame.columns[0]: 'model'})), or leave it out, "
-        "fk.open_data(frame.drop(columns=frame.columns[0])), "
-        f"{WITH_FRAME}; an index by frame.rename_axis('model') or frame.reset_index(drop=True)",
+        "follow each other\n"
+        "  name it, as person or model: "
+        "fk.open_data(frame.rename(columns={frame.columns[0]: 'model'}))\n"
+        "  or leave it out: fk.open_data(frame.drop(columns=frame.columns[0]))\n"
+        "  an index by frame.rename_axis('model') or frame.reset_index(drop=True)\n"
+        f"  ({WITH_FRAME})",
     )
 
 

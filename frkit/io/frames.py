@@ -11,13 +11,16 @@ from frkit.io.text import read_text
 
 NO_TABLE = (
     "JSON must contain a table, as a list of flat objects (frkit check reads a report of frkit); "
-    "others become a table in pandas: what DataFrame.to_json writes by pd.read_json(path); with "
-    "contents = json.loads(Path(path).read_text()), or of lines [json.loads(line) for line in "
-    "open(path)], columns by pd.DataFrame(contents), a part by "
-    "pd.DataFrame(contents['pairs']), objects within objects by pd.json_normalize(contents, "
-    "sep='_'), vectors by name by pd.DataFrame({'image': list(contents), 'embedding': "
-    "list(contents.values())}); several vectors of each person are fk.faces(np.concatenate("
-    "[*contents.values()]), np.repeat([*contents], [*map(len, contents.values())]))"
+    "others become a table in pandas, for fk.open_data\n"
+    "  what DataFrame.to_json writes: pd.read_json(path)\n"
+    "  columns: pd.DataFrame(contents); a part: pd.DataFrame(contents['pairs'])\n"
+    "  objects within objects: pd.json_normalize(contents, sep='_')\n"
+    "  a vector for each name: pd.DataFrame({'image': list(contents), 'embedding': "
+    "list(contents.values())})\n"
+    "  several vectors of each person: fk.faces(np.concatenate([*contents.values()]), "
+    "np.repeat([*contents], [*map(len, contents.values())]))\n"
+    "  (with contents = json.loads(Path(path).read_text()), or of lines [json.loads(line) for line "
+    "in open(path)])"
 )
 ONE_LEVEL = "df.columns = ['_'.join(map(str, names)) for names in df.columns]"
 

@@ -187,7 +187,7 @@ def ask_who(roles, header, why, images, scores, *remedies, **options):
     lines = patterns_of_names(images, scores)
     if lines:
         why = (
-            f"{why}; names such as {str(images.names[0])!r} may say it. frkit does not guess who "
+            f"{why}\nnames such as {str(images.names[0])!r} may say it. frkit does not guess who "
             "is who; by these patterns there would be\n  "
             + "\n  ".join(lines.values())
             + "\n  or by another, such as {name}x{number}.jpg"

@@ -4,7 +4,7 @@ import numpy as np
 
 from frkit.base import InputError, require
 from frkit.io.arrays import CELLS
-from frkit.io.cells import is_number_column
+from frkit.io.cells import WITH_FRAME, is_number_column
 from frkit.io.face_roles import EMBEDDING_OF_COLUMNS, MANY, has_embedding
 from frkit.io.file_contents import table_of
 from frkit.io.frames import check_header
@@ -28,11 +28,13 @@ GAPS = [  # roles where nothing is known
     {"score": "...", "probe_identity": "...", "reference_identity": "..."},
 ]
 MANY_ARRAYS = (
-    "has many arrays of one length. With arrays = dict(np.load(path)), or of .h5 {name: array[()] "
-    "for name, array in h5py.File(path).items()}, embeddings by name of the image are a table: "
-    "fk.open_data(pd.DataFrame({'image': [*arrays], 'embedding': [*arrays.values()]}), "
-    "identity='{name}_{number}.jpg'); those by name of the person are fk.faces(np.concatenate("
-    "[*arrays.values()]), np.repeat([*arrays], [*map(len, arrays.values())]))"
+    "has many arrays of one length; how are they named?\n"
+    "  by images: fk.open_data(pd.DataFrame({'image': [*arrays], 'embedding': [*arrays.values()]}"
+    "), identity='{name}_{number}.jpg')\n"
+    "  by people: fk.faces(np.concatenate([*arrays.values()]), np.repeat([*arrays], "
+    "[*map(len, arrays.values())]))\n"
+    "  (with arrays = dict(np.load(path)), or of .h5 {name: array[()] for name, array in "
+    "h5py.File(path).items()})"
 )
 NO_LABELS = (
     "one column does not say which pairs are genuine. Scores and their labels, 1 for genuine, are "
@@ -76,12 +78,13 @@ def _ask_about_kinds(data):
     if kinds is not None:
         genuine, impostor = kinds["genuine"], kinds["impostor"]
         raise InputError(
-            f"{genuine!r} and {impostor!r} may be genuine and impostor scores; frkit reads one "
-            f"column of scores, fk.open_data(pd.concat({{1: pd.Series(data[{genuine!r}]), 0: "
+            f"{genuine!r} and {impostor!r} may be genuine and impostor scores; frkit reads\n"
+            f"  one column of scores: fk.open_data(pd.concat({{1: pd.Series(data[{genuine!r}]), 0: "
             f"pd.Series(data[{impostor!r}])}}, names=['genuine']).dropna().droplevel(1)"
-            ".reset_index(name='score')), with data = pd.read_csv(path), np.load(path) or "
-            "scipy.io.loadmat(path, squeeze_me=True); or a file of scores for each, "
-            "fk.open_data(['genuine.txt', 'impostor.txt'])"
+            ".reset_index(name='score'))\n"
+            "  or a file of scores for each: fk.open_data(['genuine.txt', 'impostor.txt'])\n"
+            "  (with data = pd.read_csv(path), np.load(path) or scipy.io.loadmat(path, "
+            "squeeze_me=True))"
         )
 
 
@@ -153,7 +156,8 @@ def _ask_what(table, is_named):
         f"named by the text before the number; columns without numbers: {EMBEDDING_OF_COLUMNS}"
         "\n  a list of pairs has a score, and identities of both sides or a column such as "
         f"genuine; {OTHER_WORDS}"
-        "\n  a matrix has names in its header and first column, and scores elsewhere",
+        "\n  a matrix has names in its header and first column, and scores elsewhere"
+        f"\n  ({WITH_FRAME})",
         *GAPS,
         *embeddings,
         answers=[{"kind": "matrix"}] if is_named else [],

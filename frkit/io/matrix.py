@@ -174,7 +174,8 @@ def score_matrix(
     is_part = is_in_memory and {*probes.index} != {*references.index}
     refuse_half(scores, probes.index, references.index, equal_cells=is_part)
     n_both = min(scores.shape)
-    is_symmetric = _is_symmetric(scores[:n_both, :n_both], missing)
+    square = scores[:n_both, :n_both] if is_in_memory else scores
+    is_symmetric = _is_symmetric(square, missing)
     require(references is probes or not is_symmetric or n_both < FEWEST_ROWS, OTHER_NAMES)
     ask_about_marks(_scores_with_ends(scores, missing), missing, distance)
     if is_in_memory:

@@ -32,13 +32,14 @@ TURNED = 2  # standard errors below one half from which on a direction is asked 
 TURNED_TRUTH = 0.9  # share of pairs that contradict a truth which means the opposite
 OTHER_WORDS = (
     "other words of truth are written anew, such as "
-    f"fk.open_data(frame.assign(label=frame['label'] == 'G')), {WITH_FRAME}"
+    "fk.open_data(frame.assign(label=frame['label'] == 'G'))"
 )
 NO_VERDICT = (
     "does not say whether the pair is genuine; use 1, true, yes, genuine, mated, match, target or "
-    "same; or 0, false, no, impostor ... Blank rows are left out by "
-    "fk.open_data(frame.dropna(subset=[TRUTH])); if a blank means impostor, it is "
-    "fk.open_data(frame.fillna({TRUTH: 0})); OTHERS, " + WITH_FRAME
+    "same; or 0, false, no, impostor ...\n"
+    "  blank rows are left out by fk.open_data(frame.dropna(subset=[TRUTH]))\n"
+    "  if a blank means impostor: fk.open_data(frame.fillna({TRUTH: 0}))\n"
+    f"  OTHERS\n  ({WITH_FRAME})"
 )
 THIRD_CLASS = "rows of a third class are left out by fk.open_data(frame[frame[TRUTH].isin(WORDS)])"
 OTHER_CLASSES = (

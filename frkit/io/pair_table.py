@@ -13,6 +13,7 @@ from frkit.base import InputError, listed, real_numbers, require, warn
 from frkit.data.files import named
 from frkit.data.sides import SIDES, WHO, coded_sides
 from frkit.io.cells import (
+    WITH_FRAME,
     is_number_column,
     refuse_cells,
     refuse_repeated_index,
@@ -49,12 +50,13 @@ from frkit.io.repeated import (
 from frkit.io.roles import MOST_MODELS, Roles, ask_about_others
 
 UNSAID = (
-    "no column says which pairs are genuine: it takes a column such as genuine or label (1 or 0), "
-    "identities of both sides such as person1 and person2, a pattern of names of images, or a "
-    "list of these pairs that says it, as in fk.open_data('trials.txt', scores='scores.txt'); "
-    f"{OTHER_WORDS}"
+    "no column says which pairs are genuine. What may say it is\n"
+    f"  a column such as genuine or label (1 or 0); {OTHER_WORDS}\n"
+    "  identities of both sides, such as person1 and person2\n"
+    "  a pattern of names of images, such as '{name}_{number}.jpg'\n"
+    "  a list of these pairs: fk.open_data('trials.txt', scores='scores.txt')\n"
+    f"  ({WITH_FRAME})"
 )
-
 TWO_DIRECTIONS = (
     "remove one; where scores depend on which image is the probe, join both tables: "
     "fk.open_data(trials.merge(scores, on=['probe', 'reference'], validate='1:1')), with trials "

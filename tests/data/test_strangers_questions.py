@@ -400,7 +400,7 @@ def test_a_list_of_pairs_and_a_file_of_scores_get_a_line(tmp_path, monkeypatch):
     NAMED.assign(score=SCORES).to_csv("scores.txt", **options)
     for order in (["trials.txt", "scores.txt"], ["scores.txt", "trials.txt"]):
         message, _ = asked_about(order)
-        scores, genuine = scores_of(run(line_in(message)))
+        scores, genuine = scores_of(run(line_in(message, "fk.open_data('trials.txt'")))
         np.testing.assert_allclose(scores, SCORES)
         np.testing.assert_array_equal(genuine, SAME)
 
