@@ -62,6 +62,16 @@ TWO_DIRECTIONS = (
     "fk.open_data(trials.merge(scores, on=['probe', 'reference'], validate='1:1')), with trials "
     "and scores of pd.read_csv"
 )
+OTHER_SCORES = (
+    "a line of scores is: score, or two names and a score; it has {} cells\n"
+    "  scores in the order of the list: fk.open_data('trials.csv', "
+    "scores=pd.read_csv('scores.csv')['score'])\n"
+    "  by a number of the pair: fk.open_data(pd.read_csv('trials.csv').merge("
+    "pd.read_csv('scores.csv'), on='pair', validate='1:1'))"
+)
+NAMES_NOBODY = (
+    f"names nobody; such rows are left out by fk.open_data(frame.dropna(subset={{}})), {WITH_FRAME}"
+)
 SHOWN = 200  # characters of scores in a message
 TWO_SCORES = (
     "remove one; scores of several models need a column each, or a column that says which model a "
@@ -301,7 +311,7 @@ def _sides(table, roles, names):
     """Return the names in two columns as numbers; None where a column is absent."""
     columns = [table[roles.column(name)] for name in names if roles.column(name)]
     for column in columns:
-        refuse_cells(column, column.isna().to_numpy(), "names nobody")
+        refuse_cells(column, column.isna().to_numpy(), NAMES_NOBODY.format([column.name]))
     return coded_sides(columns, names, len(table)) if len(columns) == 2 else None
 
 
@@ -398,7 +408,7 @@ def _scores_of_file(path, lines):
     n_cells = len(scored.columns)
     require(
         n_cells == 1 or (n_cells == 3 and lines.images),
-        f"a line of scores is: score, or two names and a score; it has {n_cells} cells",
+        OTHER_SCORES.format(n_cells),
     )
     numbers = [name for name in scored if is_number_column(scored[name])]
     score = scored.pop((numbers or [*scored])[-1])

@@ -709,6 +709,30 @@ def test_the_line_for_matrices_of_several_models_in_one_array_runs(tmp_path, mon
     np.testing.assert_allclose(scores, stack)
 
 
+def test_scores_by_a_number_of_the_pair_and_by_row_get_lines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trials = NAMED.assign(genuine=SAME.astype(int), pair=range(len(NAMED)))
+    trials.to_csv("trials.csv", index=False)
+    scores = trials[["pair"]].assign(score=SCORES)
+    for beginning, rows in (
+        ("fk.open_data('trials.csv'", scores),
+        ("fk.open_data(pd.read_csv(", scores.sample(frac=1, random_state=0)),
+    ):
+        rows.to_csv("scores.csv", index=False)
+        message, _ = asked_about("trials.csv", scores="scores.csv")
+        opened, genuine = scores_of(run(line_in(message, beginning)))
+        np.testing.assert_allclose(opened, SCORES)
+        np.testing.assert_array_equal(genuine, SAME)
+
+
+def test_rows_that_name_nobody_are_left_out_by_the_line():
+    frame = LABELLED[["score"]].assign(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
+    frame.loc[::11, "id2"] = None
+    message, _ = asked_about(frame)
+    opened, _ = scores_of(run(line_in(message), frame=frame))
+    np.testing.assert_array_equal(opened, frame.score[frame.id2.notna()])
+
+
 @pytest.mark.parametrize("form", [np.asarray, pd.Series])
 def test_scores_of_a_list_stand_in_a_call_under_their_name(form):
     trials, distances = LABELLED[["genuine"]], form(-SCORES)

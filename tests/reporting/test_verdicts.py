@@ -249,7 +249,8 @@ def test_measures_of_the_rate_that_two_groups_have_are_shown():
     frame = pd.DataFrame(rows, columns=["id1", "id2", "score"])
     for side in "12":
         frame[f"group{side}"] = frame[f"id{side}"].str[0]
-    scores = fk.open_data(frame.assign(genuine=frame.id1 == frame.id2))
+    frame["genuine"] = frame.id1 == frame.id2
+    scores = fk.open_data(frame, columns={"group": ["group1", "group2"]})
     report = report_of_groups(scores, far=[0.1])
     assert ("fairness", "frr_max_min") in report.results
     assert ("fairness", "far_max_min") not in report.results
