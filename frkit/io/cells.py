@@ -119,13 +119,8 @@ def is_number_column(column, least=0.9):
 
 
 def are_names_of_rows(column):
-    """Return whether a column without a name names the rows, by text or by distinct numbers.
-
-    Numbers that count the rows in their order, as pandas writes them, name nothing.
-    """
-    if not is_number_column(column):
-        return True
-    return column.is_unique and not are_places(column.astype(str).tolist())
+    """Return whether a column without a name names rows, and does not only count them."""
+    return not are_places(column.astype(str).tolist())
 
 
 def refuse_repeated_index(table):

@@ -182,8 +182,8 @@ def _named_table(table):
     values = np.column_stack([to_numbers(column) for _, column in [*table.items()][1:]])
     header = as_written(table.columns[1:], ids)
     rows, columns = (clean_labels(each, len(each), "ids") for each in (ids, header))
+    _warn_of_columns(rows, columns)
     if occur_again(rows) or occur_again(columns):
-        _warn_of_columns(rows, columns)
         return {CELLS: values} | dict(zip(WHO, (rows, columns)))
     places = pd.Index(columns)
     if places.is_unique and {*rows} == {*columns}:  # in one order
@@ -192,14 +192,14 @@ def _named_table(table):
 
 
 def _warn_of_columns(rows, columns):
-    """Warn of columns of scores of people who are on no row, while others are."""
+    """Warn of columns of images or people that are on no row, while others are."""
     is_stranger = ~np.isin(columns, rows)
     if 0 < is_stranger.sum() < len(columns) / 2:
         names = np.unique(columns[is_stranger]).tolist()
         warn(
-            f"columns {listed(names)} are taken as people who are on no row, and make impostor "
-            "pairs; if they are labels or measurements, leave them out by fk.open_data("
-            f"frame.drop(columns={names}))"
+            f"columns {listed(names)} are taken as images or people that are on no row; if they "
+            f"are labels or measurements, leave them out by fk.open_data(frame.drop(columns={names}"
+            "))"
         )
 
 

@@ -725,6 +725,15 @@ def test_scores_by_a_number_of_the_pair_and_by_row_get_lines(tmp_path, monkeypat
         np.testing.assert_array_equal(genuine, SAME)
 
 
+@pytest.mark.parametrize("people", [WHO, PEOPLE])
+def test_people_in_an_index_without_a_name_are_proposed(tmp_path, people):
+    pd.DataFrame(VECTORS, people).to_csv(tmp_path / "faces.csv")
+    with pytest.raises(fk.InputError) as question:
+        fk.open_data(tmp_path / "faces.csv", kind="faces")
+    faces = run(question.value.calls[0])
+    assert faces.identity.values.tolist() == people.astype(str).tolist()
+
+
 def test_rows_that_name_nobody_are_left_out_by_the_line():
     frame = LABELLED[["score"]].assign(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
     frame.loc[::11, "id2"] = None

@@ -426,6 +426,20 @@ def test_columns_beside_those_of_people_are_noticed(tmp_path):
     np.testing.assert_array_equal(read, expected)
 
 
+def test_a_column_beside_those_of_images_is_noticed():
+    people = np.repeat([*"abcdefgh"], 3)
+    images = [f"{who}_{k}.jpg" for k, who in enumerate(people)]
+    values = np.random.default_rng(0).normal(size=(24, 24)) + 3 * (people[:, None] == people)
+    frame = pd.DataFrame(values + values.T, images, images)
+    options = {"identity": "{name}_{number}.jpg"}
+    expected = fk.open_data(frame, **options)
+    with pytest.warns(fk.DataWarning, match="mean") as notices, refused("mean"):
+        fk.open_data(frame.assign(mean=values.mean(1)), **options)
+    (line,) = re.findall(r"fk.open_data\((frame.drop.*?\]\))", str(notices[0].message))
+    read = fk.open_data(eval(line, {"frame": frame.assign(mean=0.5)}), **options)
+    np.testing.assert_array_equal(read, expected)
+
+
 @pytest.mark.parametrize("names", [("query", "target"), ("rows", "cols")])
 def test_a_matrix_of_any_name_has_the_sides_that_the_user_gives(tmp_path, names):
     people = np.repeat([*"abcdefgh"], 3)
