@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import ArrayLike
 
 from frkit.base import InputError, listed, require, require_path, warn
+from frkit.data.alignment import require_one_order
 from frkit.data.checks import NUMBERED
 from frkit.data.files import KINDS, named, require_data
 from frkit.io.combined import stack_lists, stack_matrices
@@ -167,6 +168,9 @@ def _opened(path, options):
         )
         return path
     path = require_data("path", path)
+    scores = options.get("scores")
+    if scores is not None and not isinstance(scores, (str, Path)):
+        require_one_order({"path": path}, {"scores": scores})
     with named(path):
         data = _read(path, options)
     if not isinstance(path, pd.DataFrame):

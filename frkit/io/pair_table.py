@@ -64,10 +64,10 @@ TWO_DIRECTIONS = (
 )
 OTHER_SCORES = (
     "a line of scores is: score, or two names and a score; it has {} cells\n"
-    "  scores in the order of the list: fk.open_data('trials.csv', "
-    "scores=pd.read_csv('scores.csv')['score'])\n"
     "  by a number of the pair: fk.open_data(pd.read_csv('trials.csv').merge("
-    "pd.read_csv('scores.csv'), on='pair', validate='1:1'))"
+    "pd.read_csv('scores.csv'), on='pair', validate='1:1'))\n"
+    "  scores in the order of the list: fk.open_data('trials.csv', "
+    "scores=pd.read_csv('scores.csv')['score'])"
 )
 NAMES_NOBODY = (
     f"names nobody; such rows are left out by fk.open_data(frame.dropna(subset={{}})), {WITH_FRAME}"

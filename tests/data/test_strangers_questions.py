@@ -734,6 +734,22 @@ def test_people_in_an_index_without_a_name_are_proposed(tmp_path, people):
     assert faces.identity.values.tolist() == people.astype(str).tolist()
 
 
+def test_labelled_scores_in_another_order_are_refused(tmp_path):
+    trials = LABELLED[["genuine"]]
+    scores = LABELLED["score"].sample(frac=1, random_state=0)
+    path = tmp_path / "trials.csv"
+    trials.assign(image1=IMAGES[FIRST], image2=IMAGES[SECOND]).to_csv(path, index=False)
+    for source in (trials, path):
+        with refused("scores"):
+            fk.open_data(source, scores=scores)
+    shuffled = trials.loc[scores.index]
+    opened, genuine = scores_of(fk.open_data(shuffled, scores=scores))
+    np.testing.assert_array_equal(opened, scores)
+    np.testing.assert_array_equal(genuine, shuffled.genuine)
+    opened, _ = scores_of(fk.open_data(path, scores=scores.sort_index()))
+    np.testing.assert_array_equal(opened, SCORES)
+
+
 def test_rows_that_name_nobody_are_left_out_by_the_line():
     frame = LABELLED[["score"]].assign(id1=PEOPLE[FIRST], id2=PEOPLE[SECOND])
     frame.loc[::11, "id2"] = None
